@@ -1,0 +1,133 @@
+// The DAG as data: what a DAG file says once it has been read, without any of its code.
+// Written by Dag.spec(), stored as serialized_dag.data, read by every other room. JSON only.
+// Every default is already applied here, so that a reader never needs to know one.
+import type { Json } from "./json.ts";
+
+export const TRIGGER_RULES = [
+  "all_success",
+  "all_failed",
+  "all_done",
+  "all_skipped",
+  "one_success",
+  "one_failed",
+  "one_done",
+  "none_failed",
+  "none_failed_min_one_success",
+  "none_skipped",
+  "always",
+  "all_done_setup_success",
+  "all_done_min_one_success",
+] as const;
+export type TriggerRule = (typeof TRIGGER_RULES)[number];
+
+export const WEIGHT_RULES = ["downstream", "upstream", "absolute"] as const;
+export type WeightRule = (typeof WEIGHT_RULES)[number];
+
+/** What to do when a local time does not exist (gap) or exists twice (fold). */
+export interface DstPolicy {
+  readonly gap: "shift" | "skip";
+  readonly fold: "first" | "last" | "both";
+}
+
+export type ScheduleSpec =
+  | { readonly kind: "none" }
+  /** One run for each interval between two ticks; the run starts when its interval ends. */
+  | { readonly kind: "cron"; readonly cron: string; readonly timezone: string; readonly dst: DstPolicy }
+  /** One run at each tick, without an interval. */
+  | { readonly kind: "cronTrigger"; readonly cron: string; readonly timezone: string; readonly dst: DstPolicy }
+  | { readonly kind: "delta"; readonly seconds: number }
+  | { readonly kind: "once" }
+  | { readonly kind: "continuous" };
+
+/** `true`: every interval since the start date; `false`: the latest complete one; `"none"`: the next one. */
+export type Catchup = boolean | "none";
+
+/** How one named argument of a handler gets its value. */
+export type InputSpec =
+  | { readonly kind: "literal"; readonly value: Json }
+  /** The return value of another task, or the field of it at `path`. */
+  | { readonly kind: "xcom"; readonly taskId: string; readonly path: readonly string[] };
+
+/** A task whose result decides which of its direct downstream tasks go on. */
+export type BranchKind = "branch" | "short_circuit";
+
+export interface TaskSpec {
+  readonly taskId: string;
+  /** What the task is: `task` for a plain handler, else the operator's name (`bash`, `empty`, `branch`, …). */
+  readonly operator: string;
+  /** Task ids directly before this one: from inputs and from order-only edges; sorted, no duplicates. */
+  readonly upstream: readonly string[];
+  readonly inputs: Readonly<Record<string, InputSpec>>;
+  readonly branch?: BranchKind;
+  /** Only with `branch: "short_circuit"`: skip everything downstream whatever its trigger rule. */
+  readonly ignoreDownstreamTriggerRules?: boolean;
+  readonly isSetup: boolean;
+  readonly isTeardown: boolean;
+  readonly onFailureFailDagrun: boolean;
+  readonly owner: string;
+  /** ISO 8601 in UTC, as every instant in a spec. */
+  readonly startDate?: string;
+  readonly endDate?: string;
+  readonly triggerRule: TriggerRule;
+  readonly dependsOnPast: boolean;
+  readonly ignoreFirstDependsOnPast: boolean;
+  readonly waitForPastDependsBeforeSkipping: boolean;
+  readonly waitForDownstream: boolean;
+  readonly retries: number;
+  /** Re-runs granted after a lost worker to a task with `retries: 0`. Default 0. */
+  readonly infraRetries: number;
+  readonly queue: string;
+  readonly pool: string;
+  readonly poolSlots: number;
+  /** Seconds, as every duration in a spec. */
+  readonly executionTimeout?: number;
+  readonly retryDelay: number;
+  /** 0 switches backoff off; otherwise the factor by which each delay grows. */
+  readonly retryExponentialBackoff: number;
+  readonly maxRetryDelay?: number;
+  readonly priorityWeight: number;
+  readonly weightRule: WeightRule;
+  readonly executor?: string;
+  readonly doXcomPush: boolean;
+  readonly returnsDagResult: boolean;
+  readonly docMd?: string;
+  readonly mapIndexTemplate?: string;
+  readonly maxActiveTisPerDag?: number;
+  readonly maxActiveTisPerDagrun?: number;
+  readonly taskDisplayName?: string;
+  /** Which callbacks the task has; their code stays in the artifact. */
+  readonly callbacks: readonly ("onExecute" | "onSuccess" | "onFailure" | "onRetry" | "onSkipped")[];
+}
+
+export interface TaskGroupSpec {
+  /** Full id, prefixed with those of the groups around it: `outer.inner`. */
+  readonly groupId: string;
+  readonly parentGroupId?: string;
+  readonly tooltip?: string;
+}
+
+export interface DagSpec {
+  readonly dagId: string;
+  readonly description?: string;
+  readonly dagDisplayName?: string;
+  readonly docMd?: string;
+  readonly schedule: ScheduleSpec;
+  readonly startDate?: string;
+  readonly endDate?: string;
+  readonly catchup: Catchup;
+  readonly tags: readonly string[];
+  readonly owners: readonly string[];
+  readonly maxActiveTasks?: number;
+  readonly maxActiveRuns?: number;
+  readonly maxConsecutiveFailedDagRuns?: number;
+  readonly dagrunTimeout?: number;
+  readonly failFast: boolean;
+  readonly renderTemplateAsNativeObj: boolean;
+  readonly isPausedUponCreation?: boolean;
+  readonly disableBundleVersioning: boolean;
+  readonly params: Readonly<Record<string, Json>>;
+  readonly callbacks: readonly ("onSuccess" | "onFailure")[];
+  readonly groups: readonly TaskGroupSpec[];
+  /** In the order in which the file declares them. */
+  readonly tasks: readonly TaskSpec[];
+}

@@ -1,0 +1,2 @@
+export * from "./dag-spec.ts";
+export type { Json } from "./json.ts";
