@@ -1,14 +1,40 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+// Tests of these folders need no services and must not wait for any. A file elsewhere that needs none is
+// named *.unit.test.ts.
+const UNIT = [
+  "packages/sdk/src/**/*.test.ts",
+  "packages/shared/src/{model,config,errors,lifecycle}/**/*.test.ts",
+  "packages/ui/**/*.test.{ts,tsx}",
+  "packages/**/*.unit.test.{ts,tsx}",
+];
+const ALL = ["packages/**/*.test.{ts,tsx}", "tests/**/*.test.ts", "examples/**/*.test.ts"];
 
 export default defineConfig({
-  // Packages of this workspace resolve to their src/, exactly as `node --import …/register.mjs` does it.
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source", "node", "module", "import", "default"], externalConditions: ["source", "node"] } },
   test: {
-    include: ["packages/**/*.test.{ts,tsx}", "tests/**/*.test.ts", "examples/**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**"],
     pool: "forks",
     maxWorkers: 2,
     passWithNoTests: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: UNIT },
+      },
+      {
+        extends: true,
+        test: {
+          name: "integration",
+          include: ALL,
+          exclude: [...configDefaults.exclude, ...UNIT],
+          globalSetup: "packages/testkit/src/global-setup.ts",
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
   },
+  // Packages of this workspace resolve to their sources, as in `node --import …/register.mjs`. vitest hands these
+  // conditions on to its forks, where `import` would also apply to require() and break CommonJS packages.
+  resolve: { conditions: ["source", "module", "node"] },
+  ssr: { resolve: { conditions: ["source", "module", "node"], externalConditions: ["source", "node"] } },
 });

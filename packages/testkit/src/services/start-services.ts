@@ -1,0 +1,75 @@
+// Postgres and Redis for one test run: where each comes from is decided apart.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPostgres } from "./postgres.ts";
+import { startRedis } from "./redis.ts";
+import type { StartedService } from "./started-service.ts";
+
+export interface Services {
+  readonly postgresUrl: string;
+  readonly redisUrl: string;
+  stop(): Promise<void>;
+}
+
+export interface StartServicesOptions {
+  /** Whether commits reach the disk, as in production; for bench and chaos. @default false */
+  readonly durable?: boolean;
+  /** Takes one line per event. @default writes to stderr */
+  readonly say?: (line: string) => void;
+}
+
+const FOLDER = "millrace-test-";
+
+export async function startServices(options: StartServicesOptions = {}): Promise<Services> {
+  const say = options.say ?? ((line: string) => void process.stderr.write(`testkit: ${line}\n`));
+  await removeFoldersOfKilledRuns();
+  const dir = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`));
+  const plan = { dir, durable: options.durable ?? false, say };
+  const [postgres, redis] = await Promise.allSettled([timed(startPostgres(plan)), timed(startRedis(plan))]);
+
+  const stop = async (): Promise<void> => {
+    const started = [postgres, redis].flatMap((result) => (result.status === "fulfilled" ? [result.value.service] : []));
+    await Promise.all(started.map((service) => service.stop()));
+    await rm(dir, { recursive: true, force: true });
+  };
+  if (postgres.status === "rejected" || redis.status === "rejected") {
+    await stop();
+    throw postgres.status === "rejected" ? postgres.reason : (redis as PromiseRejectedResult).reason;
+  }
+  say(`Postgres: ${describe(postgres.value)}; Redis: ${describe(redis.value)}`);
+  return { postgresUrl: postgres.value.service.url, redisUrl: redis.value.service.url, stop };
+}
+
+interface Timed {
+  readonly service: StartedService;
+  readonly ms: number;
+}
+
+async function timed(starting: Promise<StartedService>): Promise<Timed> {
+  const begin = performance.now();
+  const service = await starting;
+  return { service, ms: performance.now() - begin };
+}
+
+function describe({ service, ms }: Timed): string {
+  return `${service.from} (${(ms / 1000).toFixed(1)} s)`;
+}
+
+// The servers of a killed run end by themselves, but nobody is left to remove their files.
+async function removeFoldersOfKilledRuns(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = name.startsWith(FOLDER) ? Number(name.slice(FOLDER.length).split("-")[0]) : 0;
+    if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process is alive, too.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
