@@ -1,0 +1,48 @@
+import type { Config } from "./options.ts";
+
+/** Mixes of values that are each allowed but dangerous together. */
+export function checkMix(config: Config): string[] {
+  const problems: string[] = [];
+  const { scheduler, triggerer, core } = config;
+  const atLeastThrice = (what: string, threshold: number, every: number) => {
+    if (threshold < 3 * every) {
+      problems.push(
+        `${what} is ${threshold} s, less than three heartbeats of ${every} s: healthy processes would be taken for dead`,
+      );
+    }
+  };
+  atLeastThrice(
+    "scheduler.task_instance_heartbeat_timeout",
+    scheduler.task_instance_heartbeat_timeout,
+    scheduler.task_instance_heartbeat_sec,
+  );
+  atLeastThrice(
+    "scheduler.scheduler_health_check_threshold",
+    scheduler.scheduler_health_check_threshold,
+    scheduler.scheduler_heartbeat_sec,
+  );
+  atLeastThrice(
+    "triggerer.triggerer_health_check_threshold",
+    triggerer.triggerer_health_check_threshold,
+    triggerer.job_heartbeat_sec,
+  );
+  if (scheduler.task_queued_timeout <= scheduler.task_redispatch_after) {
+    problems.push(
+      "scheduler.task_queued_timeout must be longer than scheduler.task_redispatch_after, or queued work fails before it is sent again",
+    );
+  }
+  if (config.api_auth.jwt_secret !== "" && config.api_auth.jwt_secret.length < 32) {
+    problems.push("api_auth.jwt_secret must have 32 characters or more");
+  }
+  if (!["debug", "info", "warn", "error", "silent"].includes(config.logging.logging_level)) {
+    problems.push("logging.logging_level must be debug, info, warn, error or silent");
+  }
+  if (config.broker.url !== "" && config.broker.url !== "postgres" && !/^rediss?:\/\//.test(config.broker.url)) {
+    problems.push("broker.url must be redis://…, rediss://… or postgres");
+  }
+  if (config.database.url !== "" && !/^postgres(ql)?:\/\//.test(config.database.url)) {
+    problems.push("database.url must be postgres://…");
+  }
+  if (core.dags_folder === "") problems.push("core.dags_folder must name a folder");
+  return problems;
+}

@@ -1,0 +1,3 @@
+export { connectionFromEnvironment, variableFromEnvironment } from "./connections.ts";
+export { environmentName, loadConfig, type Environment, type LoadConfigOptions } from "./load-config.ts";
+export { OPTIONS, type Config, type OptionDefinition } from "./options.ts";

@@ -1,0 +1,112 @@
+// Every option: its section and name (Airflow's where Airflow has it), its kind, default and meaning.
+// docs/reference/config.md is generated from this table; nothing else knows a default.
+
+export type OptionKind =
+  | { readonly type: "integer"; readonly min: number; readonly max: number; readonly default: number }
+  | { readonly type: "number"; readonly min: number; readonly max: number; readonly default: number }
+  | { readonly type: "boolean"; readonly default: boolean }
+  | { readonly type: "string"; readonly default: string; readonly secret?: boolean }
+  | { readonly type: "list"; readonly default: readonly string[] };
+
+export type OptionDefinition = OptionKind & { readonly about: string };
+
+const integer = (value: number, min: number, about: string, max = 2_147_483_647) =>
+  ({ type: "integer", default: value, min, max, about }) as const;
+const seconds = (value: number, about: string, min = 0.05) =>
+  ({ type: "number", default: value, min, max: 31_536_000, about: `${about} Seconds.` }) as const;
+const text = (value: string, about: string) => ({ type: "string", default: value, about }) as const;
+const secret = (value: string, about: string) => ({ type: "string", default: value, about, secret: true }) as const;
+const flag = (value: boolean, about: string) => ({ type: "boolean", default: value, about }) as const;
+const list = (value: readonly string[], about: string) => ({ type: "list", default: value, about }) as const;
+
+export const OPTIONS = {
+  core: {
+    dags_folder: text("./dags", "Folder whose files are read as DAGs."),
+    parallelism: integer(32, 1, "Task instances queued or running at once, all schedulers together."),
+    max_active_tasks_per_dag: integer(16, 1, "Default of a DAG's maxActiveTasks."),
+    max_active_runs_per_dag: integer(16, 1, "Default of a DAG's maxActiveRuns."),
+    dags_are_paused_at_creation: flag(true, "Whether a new DAG starts paused, unless it says so itself."),
+    unpaused_at_creation: list([], "Ids of DAGs that start unpaused whatever the option above says."),
+    default_pool_task_slot_count: integer(128, 0, "Slots of default_pool when it is first created."),
+    killed_task_cleanup_time: seconds(10, "From SIGTERM to SIGKILL of a task that has to stop."),
+    max_task_retry_delay: seconds(86_400, "No retry waits longer."),
+    max_xcom_bytes: integer(1_048_576, 1_024, "Largest XCom value, as JSON in UTF-8."),
+  },
+  database: {
+    url: secret("", "Postgres: postgres://user:password@host:5432/database"),
+    sql_alchemy_pool_size: integer(10, 2, "Connections that one process may hold.", 500),
+    max_db_retries: integer(
+      5,
+      0,
+      "Repeats of a transaction after a deadlock, serialization failure or lost connection.",
+    ),
+  },
+  broker: {
+    url: secret("", "redis://host:6379/0, or postgres to keep the queue in the database (small installations)."),
+    prefix: text("millrace", "Prefix of every key in Redis."),
+  },
+  scheduler: {
+    scheduler_idle_sleep_time: seconds(1, "Longest pause between two looks for due runs and retries."),
+    sweep_interval: seconds(5, "How often active runs are examined whole, in case a wake was lost."),
+    max_tis_per_query: integer(512, 1, "Task instances queued in one pass."),
+    max_dagruns_to_create_per_loop: integer(100, 1, "DAGs that get a due run in one pass."),
+    max_dagruns_per_loop_to_schedule: integer(200, 1, "Runs started or examined in one pass."),
+    scheduler_heartbeat_sec: seconds(5, "How often a scheduler says that it lives."),
+    scheduler_health_check_threshold: seconds(30, "A scheduler silent for longer is dead."),
+    task_instance_heartbeat_sec: seconds(5, "How often a worker says that its attempts live."),
+    task_instance_heartbeat_timeout: seconds(30, "An attempt silent for longer has lost its worker."),
+    task_instance_heartbeat_timeout_detection_interval: seconds(5, "How often silent attempts are looked for."),
+    task_redispatch_after: seconds(30, "A queued attempt that nobody claimed is sent to the broker again after this."),
+    task_queued_timeout: seconds(600, "A queued attempt that nobody claimed for this long fails."),
+  },
+  dag_processor: {
+    refresh_interval: seconds(30, "How often the folder is listed even if the system reported no change."),
+    dag_file_processor_timeout: seconds(50, "Longest that reading one file may take."),
+    dag_file_processor_memory_mb: integer(512, 64, "Heap of the process that reads a file. MiB."),
+    parsing_processes: integer(2, 1, "Files read at once."),
+    job_heartbeat_sec: seconds(5, "How often the dag-processor says that it lives."),
+  },
+  workers: {
+    concurrency: integer(16, 1, "Attempts that one worker runs at once.", 10_000),
+    queues: list(["default"], "Queues that a worker takes from."),
+    child_max_tasks: integer(1_000, 1, "Attempts after which a child process is replaced."),
+    child_max_rss_mb: integer(512, 32, "Resident memory above which a child process is replaced. MiB."),
+    child_heap_mb: integer(1_024, 64, "Largest heap of a child process. MiB."),
+    graceful_timeout: seconds(600, "How long a stopping worker lets its attempts finish before it hands them back."),
+    artifact_folder: text("", "Where workers keep DAG code. Default: a folder of the system's temporary directory."),
+  },
+  triggerer: {
+    capacity: integer(10_000, 1, "Triggers that one triggerer runs at once."),
+    job_heartbeat_sec: seconds(5, "How often a triggerer says that it lives."),
+    triggerer_health_check_threshold: seconds(30, "A triggerer silent for longer is dead."),
+  },
+  api: {
+    host: text("127.0.0.1", "Address to listen on."),
+    port: integer(8_080, 0, "Port to listen on; 0 takes a free one.", 65_535),
+    maximum_page_limit: integer(100, 1, "Most items of one page."),
+    fallback_page_limit: integer(50, 1, "Items of one page when the request says nothing."),
+  },
+  api_auth: {
+    jwt_secret: secret("", "Key that signs tokens, 32 characters or more. Without one each start makes its own."),
+    jwt_expiration_time: seconds(86_400, "How long a token is good."),
+    admin_user: text("admin", "Name of the administrator."),
+    admin_password: secret("", "Password of the administrator. Without one nobody can log in."),
+  },
+  logging: {
+    base_log_folder: text("./logs", "Folder of the task logs; workers and api must see the same."),
+    logging_level: text("info", "debug, info, warn or error."),
+  },
+} as const satisfies Record<string, Record<string, OptionDefinition>>;
+
+type Widen<T> = T extends { type: "integer" | "number" }
+  ? number
+  : T extends { type: "boolean" }
+    ? boolean
+    : T extends { type: "list" }
+      ? readonly string[]
+      : string;
+
+/** Every option with its value, by Airflow's section and option names. */
+export type Config = {
+  readonly [S in keyof typeof OPTIONS]: { readonly [K in keyof (typeof OPTIONS)[S]]: Widen<(typeof OPTIONS)[S][K]> };
+};

@@ -1,0 +1,57 @@
+// The guard behind the state machine: Postgres refuses a change of state that the model's tables do not hold, or that
+// does not raise the epoch by one, and writes each accepted one to the append-only log, in the same transaction.
+// Statement-level triggers with transition tables, so that the cost is per statement and not per row.
+import { RUN_EDGES, TASK_EDGES } from "../model/index.ts";
+
+const array = (edges: ReadonlySet<string>): string =>
+  `array[${[...edges]
+    .sort()
+    .map((e) => `'${e}'`)
+    .join(", ")}]`;
+
+/** Made anew after each migration: the tables of transitions are code, and this is their image in Postgres. */
+export const guardSql = (): string => `
+create or replace function millrace_actor() returns varchar language sql stable as $$
+  select left(coalesce(nullif(current_setting('millrace.actor', true), ''), nullif(current_setting('application_name'), ''), session_user), 200)
+$$;
+
+create or replace function millrace_guard_task_instance() returns trigger language plpgsql as $$
+begin
+  insert into task_instance_transition (row_id, epoch, ti_id, from_state, to_state, try_number, actor)
+  select n.row_id, n.epoch, n.id, o.state, n.state, n.try_number,
+    case
+      when n.state is distinct from o.state and not (coalesce(o.state, 'none') || '>' || coalesce(n.state, 'none')) = any (${array(TASK_EDGES)})
+        then millrace_refuse(format('task instance %s.%s of run %s cannot go from %s to %s',
+          n.dag_id, n.task_id, n.run_id, coalesce(o.state, 'none'), coalesce(n.state, 'none')))
+      when n.epoch <> o.epoch + 1
+        then millrace_refuse(format('task instance %s.%s of run %s: a change of state, attempt or owner raises the epoch by one, not from %s to %s',
+          n.dag_id, n.task_id, n.run_id, o.epoch, n.epoch))
+      else millrace_actor()
+    end
+  from new_rows n join old_rows o using (row_id)
+  where n.state is distinct from o.state or n.epoch <> o.epoch or n.id <> o.id;
+  return null;
+end $$;
+drop trigger if exists guard on task_instance;
+create trigger guard after update on task_instance
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function millrace_guard_task_instance();
+
+create or replace function millrace_guard_dag_run() returns trigger language plpgsql as $$
+begin
+  insert into dag_run_transition (dag_run_id, from_state, to_state, actor)
+  select n.id, o.state, n.state,
+    case
+      when not (o.state || '>' || n.state) = any (${array(RUN_EDGES)})
+        then millrace_refuse(format('run %s of %s cannot go from %s to %s', n.run_id, n.dag_id, o.state, n.state))
+      else millrace_actor()
+    end
+  from new_rows n join old_rows o using (id)
+  where n.state <> o.state;
+  return null;
+end $$;
+drop trigger if exists guard on dag_run;
+create trigger guard after update on dag_run
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function millrace_guard_dag_run();
+`;

@@ -1,0 +1,12 @@
+import type { Knex } from "knex";
+import * as core from "./0001-core.ts";
+import * as transitionLog from "./0002-transition-log.ts";
+import * as assets from "./0003-assets.ts";
+
+export interface Migration {
+  readonly name: string;
+  up(knex: Knex): Promise<void>;
+}
+
+/** In the order in which they are applied. Append only. */
+export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets];

@@ -1,0 +1,140 @@
+// Every error that a person can meet: one stable code, what it means to a program (HTTP status, exit code,
+// whether trying again can help), and the sentence. docs/reference/errors.md lists the same, kept equal by a test.
+
+export interface ErrorDefinition {
+  /** With `{name}` for each value that the place of the error fills in. */
+  readonly message: string;
+  readonly httpStatus: number;
+  readonly exitCode: number;
+  readonly retryable: boolean;
+}
+
+const define = <const T extends Record<string, ErrorDefinition>>(errors: T): T => errors;
+
+export const ERRORS = define({
+  CONFIG_INVALID: {
+    message: "The configuration has {count} problem(s):\n{problems}",
+    httpStatus: 500,
+    exitCode: 2,
+    retryable: false,
+  },
+  DATABASE_UNREACHABLE: {
+    message: "Cannot reach Postgres at {target}: {cause}. Is it running, and is MILLRACE__DATABASE__URL right?",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
+  DATABASE_NOT_MIGRATED: {
+    message: "The database at {target} has schema {found}, this program needs {needed}. Run `millrace db migrate`.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: false,
+  },
+  DATABASE_TOO_NEW: {
+    message:
+      "The database at {target} was migrated by a newer Millrace (unknown migration {found}). Upgrade this process before starting it.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: false,
+  },
+  BROKER_UNREACHABLE: {
+    message: "Cannot reach the broker at {target}: {cause}. Is Redis running, and is MILLRACE__BROKER__URL right?",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
+  BROKER_EVICTS: {
+    message:
+      "Redis at {target} has maxmemory-policy {policy} and may throw queued work away. Set it to noeviction: `redis-cli config set maxmemory-policy noeviction`.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: false,
+  },
+  DAG_NOT_FOUND: {
+    message: "There is no DAG {dagId}. `millrace dags list` shows those that were read.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  DAG_HAS_IMPORT_ERROR: {
+    message: "DAG {dagId} cannot be run: its file {file} has an error. `millrace dags list-import-errors` shows it.",
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
+  DAG_STALE: {
+    message: "DAG {dagId} is no longer in the DAG folder, so it cannot be run.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  DAG_FILE_INVALID: {
+    message: "{file} cannot be used as a DAG file:\n{problems}",
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
+  RUN_NOT_FOUND: {
+    message: "DAG {dagId} has no run {runId}. `millrace dags list-runs {dagId}` shows those it has.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  RUN_EXISTS: {
+    message: "DAG {dagId} already has a run {runId}. Leave the run id out to get a unique one.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
+  RUN_ID_INVALID: {
+    message:
+      "Run id {runId} is not allowed: use letters, digits and . _ ~ : + - (250 at most), not .., and not the prefix of another run type.",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
+  RUN_CONF_INVALID: {
+    message: "The conf of a run must be a JSON object: {cause}.",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
+  TASK_NOT_FOUND: {
+    message: "DAG {dagId} has no task {taskId}{where}.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  LOG_NOT_FOUND: {
+    message: "There is no log of try {tryNumber} of {dagId}.{taskId} in run {runId} here: {cause}.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  SCHEDULE_INVALID: {
+    message: "{schedule} is not a schedule: {cause}.",
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
+  AUTH_REQUIRED: {
+    message: "Log in first: send a bearer token from POST /auth/token.",
+    httpStatus: 401,
+    exitCode: 4,
+    retryable: false,
+  },
+  AUTH_FAILED: {
+    message: "User name or password is wrong.",
+    httpStatus: 401,
+    exitCode: 4,
+    retryable: false,
+  },
+  REQUEST_INVALID: {
+    message: "The request is not valid: {cause}.",
+    httpStatus: 422,
+    exitCode: 2,
+    retryable: false,
+  },
+});
+
+export type ErrorCode = keyof typeof ERRORS;

@@ -1,0 +1,67 @@
+// Adaptive batching: what arrives while a flush is under way goes with the next one, what arrives when idle
+// is flushed at once. So a lone item waits for nothing and a flood costs one round trip per `maxItems`.
+
+export interface BatcherOptions<T, R> {
+  /** One result for each item, in their order. A rejection rejects every item of the batch. */
+  readonly flush: (items: readonly T[]) => Promise<readonly R[]>;
+  readonly maxItems: number;
+  /** Flushes under way at once. Default 1. */
+  readonly lanes?: number;
+}
+
+interface Entry<T, R> {
+  readonly item: T;
+  readonly resolve: (result: R) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Batcher<T, R> {
+  readonly #options: BatcherOptions<T, R>;
+  readonly #waiting: Entry<T, R>[] = [];
+  #active = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<T, R>) {
+    this.#options = options;
+  }
+
+  add(item: T): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      // A microtask later, so that items added in the same turn share a batch.
+      queueMicrotask(() => this.#pump());
+    });
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async drain(): Promise<void> {
+    if (this.#active === 0 && this.#waiting.length === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #pump(): void {
+    while (this.#active < (this.#options.lanes ?? 1) && this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#options.maxItems);
+      this.#active++;
+      void this.#run(batch);
+    }
+    if (this.#active === 0 && this.#waiting.length === 0) {
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  async #run(batch: readonly Entry<T, R>[]): Promise<void> {
+    try {
+      const results = await this.#options.flush(batch.map((entry) => entry.item));
+      if (results.length !== batch.length) {
+        throw new Error(`A flush of ${batch.length} items gave ${results.length} results`);
+      }
+      batch.forEach((entry, i) => entry.resolve(results[i] as R));
+    } catch (error) {
+      for (const entry of batch) entry.reject(error);
+    } finally {
+      this.#active--;
+      this.#pump();
+    }
+  }
+}

@@ -1,0 +1,5 @@
+export { Batcher, type BatcherOptions } from "./batcher.ts";
+export { systemClock, type Clock, type Timer } from "./clock.ts";
+export { Periodic, type PeriodicOptions } from "./periodic.ts";
+export type { Service } from "./service.ts";
+export { SignalGate } from "./signal-gate.ts";

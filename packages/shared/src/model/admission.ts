@@ -1,0 +1,149 @@
+// The critical section's decision: which scheduled task instances may be queued now. Pure; given the heads of each
+// lane and what occupies slots, it never exceeds a limit and never lets blocked work stand in front of work that can go.
+
+export interface PoolLimits {
+  readonly pool: string;
+  /** -1: no limit. */
+  readonly slots: number;
+}
+
+/** Attempts that occupy slots, summed by (pool, dag, task, run). */
+export interface Occupancy {
+  readonly pool: string;
+  readonly dagId: string;
+  readonly taskId: string;
+  readonly dagRunId: number;
+  readonly count: number;
+  readonly slots: number;
+}
+
+export interface Candidate {
+  readonly id: string;
+  readonly epoch: number;
+  readonly dagId: string;
+  readonly taskId: string;
+  readonly dagRunId: number;
+  readonly mapIndex: number;
+  readonly pool: string;
+  readonly poolSlots: number;
+  readonly queue: string;
+  readonly priorityWeight: number;
+  /** Milliseconds since the epoch; null sorts last. */
+  readonly logicalDate: number | null;
+  readonly runAfter: number;
+}
+
+export interface DagLimits {
+  readonly maxActiveTasks: number;
+  readonly maxActiveTisPerDag: (taskId: string) => number | undefined;
+  readonly maxActiveTisPerDagrun: (taskId: string) => number | undefined;
+}
+
+export interface AdmissionSnapshot {
+  readonly parallelism: number;
+  readonly pools: readonly PoolLimits[];
+  readonly occupancy: readonly Occupancy[];
+  readonly candidates: readonly Candidate[];
+  /** Undefined when the DAG is unknown: it has no limits of its own then. */
+  readonly limitsOf: (dagId: string) => DagLimits | undefined;
+}
+
+/** Why a candidate stays scheduled. */
+export type Refusal =
+  | { readonly limit: "parallelism"; readonly of: number }
+  | { readonly limit: "pool_missing"; readonly pool: string }
+  | {
+      readonly limit: "pool";
+      readonly pool: string;
+      readonly of: number;
+      readonly used: number;
+      readonly needs: number;
+    }
+  | { readonly limit: "max_active_tasks"; readonly dagId: string; readonly of: number }
+  | { readonly limit: "max_active_tis_per_dag"; readonly taskId: string; readonly of: number }
+  | { readonly limit: "max_active_tis_per_dagrun"; readonly taskId: string; readonly of: number };
+
+export interface Admission {
+  readonly admitted: readonly Candidate[];
+  readonly refused: readonly { readonly candidate: Candidate; readonly refusal: Refusal }[];
+}
+
+/** Priority first, then the older logical date (none last), then the older run, then the lower index. */
+export function compareCandidates(a: Candidate, b: Candidate): number {
+  return (
+    b.priorityWeight - a.priorityWeight ||
+    (a.logicalDate ?? Infinity) - (b.logicalDate ?? Infinity) ||
+    a.runAfter - b.runAfter ||
+    a.mapIndex - b.mapIndex ||
+    (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  );
+}
+
+export function admit(snapshot: AdmissionSnapshot): Admission {
+  const used = new Ledger(snapshot.occupancy);
+  const pools = new Map(snapshot.pools.map((pool) => [pool.pool, pool]));
+  const admitted: Candidate[] = [];
+  const refused: { candidate: Candidate; refusal: Refusal }[] = [];
+  for (const candidate of [...snapshot.candidates].sort(compareCandidates)) {
+    const refusal = refusalOf(candidate, snapshot, pools, used);
+    if (refusal === undefined) {
+      used.add({ ...candidate, count: 1, slots: candidate.poolSlots });
+      admitted.push(candidate);
+    } else {
+      refused.push({ candidate, refusal });
+    }
+  }
+  return { admitted, refused };
+}
+
+function refusalOf(
+  c: Candidate,
+  snapshot: AdmissionSnapshot,
+  pools: ReadonlyMap<string, PoolLimits>,
+  used: Ledger,
+): Refusal | undefined {
+  if (used.total >= snapshot.parallelism) return { limit: "parallelism", of: snapshot.parallelism };
+  const pool = pools.get(c.pool);
+  if (pool === undefined) return { limit: "pool_missing", pool: c.pool };
+  const usedSlots = used.of("pool", c.pool);
+  if (pool.slots >= 0 && usedSlots + c.poolSlots > pool.slots) {
+    return { limit: "pool", pool: c.pool, of: pool.slots, used: usedSlots, needs: c.poolSlots };
+  }
+  const limits = snapshot.limitsOf(c.dagId);
+  if (limits === undefined) return undefined;
+  if (used.of("dag", c.dagId) >= limits.maxActiveTasks) {
+    return { limit: "max_active_tasks", dagId: c.dagId, of: limits.maxActiveTasks };
+  }
+  const perDag = limits.maxActiveTisPerDag(c.taskId);
+  if (perDag !== undefined && used.of("task", `${c.dagId}\n${c.taskId}`) >= perDag) {
+    return { limit: "max_active_tis_per_dag", taskId: c.taskId, of: perDag };
+  }
+  const perRun = limits.maxActiveTisPerDagrun(c.taskId);
+  if (perRun !== undefined && used.of("run", `${c.dagRunId}\n${c.taskId}`) >= perRun) {
+    return { limit: "max_active_tis_per_dagrun", taskId: c.taskId, of: perRun };
+  }
+  return undefined;
+}
+
+/** Sums of what is occupied, by every key that a limit asks for. Lives for one decision. */
+class Ledger {
+  total = 0;
+  readonly #sums = new Map<string, number>();
+
+  constructor(occupancy: readonly Occupancy[]) {
+    for (const entry of occupancy) this.add(entry);
+  }
+
+  of(kind: "pool" | "dag" | "task" | "run", key: string): number {
+    return this.#sums.get(`${kind}\n${key}`) ?? 0;
+  }
+
+  add(entry: Omit<Occupancy, "pool"> & { readonly pool: string }): void {
+    this.total += entry.count;
+    const plus = (key: string, by: number) => this.#sums.set(key, (this.#sums.get(key) ?? 0) + by);
+    plus(`pool\n${entry.pool}`, entry.slots);
+    plus(`dag\n${entry.dagId}`, entry.count);
+    plus(`task\n${entry.dagId}\n${entry.taskId}`, entry.count);
+    plus(`run\n${entry.dagRunId}\n${entry.taskId}`, entry.count);
+  }
+}

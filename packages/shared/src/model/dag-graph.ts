@@ -1,0 +1,135 @@
+// A DAG's structure in the form that decisions need: for each task what it must see before it can be decided
+// (watches), and whom it concerns when it changes (watchedBy). Looking only at watchedBy of what changed gives the
+// same decisions as looking at the whole run, because a decision reads nothing but its watches. Pure; made once a version.
+import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";
+import { laneOf } from "./lane.ts";
+import { weigh } from "./priority-weight.ts";
+
+export interface TaskNode {
+  readonly spec: TaskSpec;
+  readonly upstream: readonly string[];
+  readonly downstream: readonly string[];
+  /** Short-circuit tasks upstream at any distance whose decision skips this one whatever its trigger rule. */
+  readonly shortCircuits: readonly string[];
+  /** Setups upstream at two steps or more whose work this task stands on. */
+  readonly indirectSetups: readonly string[];
+  /** Only for a teardown: every task between its setups and it; all must have ended. */
+  readonly teardownScope: readonly string[];
+  readonly watches: readonly string[];
+  readonly watchedBy: readonly string[];
+  readonly priorityWeight: number;
+  readonly lane: string;
+  /** An effective leaf: its state counts for the run's verdict. */
+  readonly isLeaf: boolean;
+}
+
+export interface DagGraph {
+  readonly spec: DagSpec;
+  readonly tasks: ReadonlyMap<string, TaskNode>;
+  readonly leaves: readonly string[];
+}
+
+export function buildDagGraph(spec: DagSpec): DagGraph {
+  const specs = new Map(spec.tasks.map((task) => [task.taskId, task]));
+  const down = new Map(spec.tasks.map((task) => [task.taskId, [] as string[]]));
+  for (const task of spec.tasks) for (const id of task.upstream) down.get(id)?.push(task.taskId);
+  const downstreamOf = (id: string): readonly string[] => down.get(id) ?? [];
+  const upstreamOf = (id: string): readonly string[] => specs.get(id)?.upstream ?? [];
+  const specOf = (id: string): TaskSpec | undefined => specs.get(id);
+
+  const ancestors = reach([...specs.keys()], upstreamOf);
+  const descendants = reach([...specs.keys()], downstreamOf);
+  const of = (relation: ReadonlyMap<string, ReadonlySet<string>>, id: string) => relation.get(id) ?? new Set<string>();
+
+  const leaves = effectiveLeaves(spec.tasks, downstreamOf, specOf);
+  const watchedBy = new Map<string, string[]>();
+  const partial = spec.tasks.map((task) => {
+    const above = [...of(ancestors, task.taskId)].map(specOf).filter((t) => t !== undefined);
+    const shortCircuits = task.isTeardown
+      ? []
+      : above
+          .filter((t) => t.branch === "short_circuit" && t.ignoreDownstreamTriggerRules !== false)
+          .map((t) => t.taskId);
+    const indirectSetups = task.isTeardown
+      ? []
+      : above
+          .filter((t) => t.isSetup && !task.upstream.includes(t.taskId))
+          .filter((t) => {
+            const teardowns = downstreamOf(t.taskId).filter((id) => specOf(id)?.isTeardown === true);
+            return teardowns.length === 0 || teardowns.some((id) => of(descendants, task.taskId).has(id));
+          })
+          .map((t) => t.taskId);
+    const setups = task.isTeardown ? task.upstream.filter((id) => specOf(id)?.isSetup === true) : [];
+    const teardownScope = task.isTeardown
+      ? [...of(ancestors, task.taskId)].filter(
+          (id) => !task.upstream.includes(id) && setups.some((setup) => of(descendants, setup).has(id)),
+        )
+      : [];
+    const watches = [...new Set([...task.upstream, ...shortCircuits, ...indirectSetups, ...teardownScope])];
+    for (const id of watches) watchedBy.set(id, [...(watchedBy.get(id) ?? []), task.taskId]);
+    return {
+      spec: task,
+      upstream: task.upstream,
+      downstream: downstreamOf(task.taskId),
+      shortCircuits,
+      indirectSetups,
+      teardownScope,
+      watches,
+    };
+  });
+
+  const tasks = new Map(
+    partial.map((node): [string, TaskNode] => [
+      node.spec.taskId,
+      {
+        ...node,
+        watchedBy: watchedBy.get(node.spec.taskId) ?? [],
+        priorityWeight: weigh(node.spec, ancestors, descendants, specOf),
+        lane: laneOf(node.spec),
+        isLeaf: leaves.has(node.spec.taskId),
+      },
+    ]),
+  );
+  return { spec, tasks, leaves: [...leaves] };
+}
+
+/** Everything reachable from each id, itself excluded. The DAG has been checked to hold no cycle. */
+function reach(
+  ids: readonly string[],
+  next: (id: string) => readonly string[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const start of ids) {
+    const stack = [start];
+    while (stack.length > 0) {
+      const id = stack.at(-1) as string;
+      const open = found.has(id) ? [] : next(id).filter((n) => !found.has(n));
+      if (open.length > 0) {
+        stack.push(...open);
+        continue;
+      }
+      stack.pop();
+      if (found.has(id)) continue;
+      const all = new Set<string>();
+      for (const n of next(id)) {
+        all.add(n);
+        for (const further of found.get(n) ?? []) all.add(further);
+      }
+      found.set(id, all);
+    }
+  }
+  return found;
+}
+
+function effectiveLeaves(
+  tasks: readonly TaskSpec[],
+  downstreamOf: (id: string) => readonly string[],
+  specOf: (id: string) => TaskSpec | undefined,
+): ReadonlySet<string> {
+  const counts = (task: TaskSpec | undefined) => task !== undefined && (!task.isTeardown || task.onFailureFailDagrun);
+  const leaves = tasks
+    .filter((task) => counts(task) && !downstreamOf(task.taskId).some((id) => counts(specOf(id))))
+    .map((task) => task.taskId);
+  if (leaves.length > 0) return new Set(leaves);
+  return new Set(tasks.filter((task) => downstreamOf(task.taskId).length === 0).map((task) => task.taskId));
+}

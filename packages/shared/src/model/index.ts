@@ -1,0 +1,13 @@
+export * from "./admission.ts";
+export { buildDagGraph, type DagGraph, type TaskNode } from "./dag-graph.ts";
+export * from "./decide-run.ts";
+export * from "./decide-task.ts";
+export { runLane } from "./lane.ts";
+export * from "./retry.ts";
+export * from "./run-state.ts";
+export { viewOf } from "./run-view.ts";
+export * from "./task-state.ts";
+export { cronTicks, type CronTicks } from "./timetable/cron-ticks.ts";
+export * from "./timetable/next-run.ts";
+export * from "./trigger-rule.ts";
+export { uuidv7 } from "./uuid.ts";

@@ -1,0 +1,1 @@
+export { createLogger, withoutPassword, type Logger, type LoggerOptions } from "./logger.ts";

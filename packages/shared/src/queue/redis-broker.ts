@@ -1,0 +1,169 @@
+// The broker of production: BullMQ on Redis. Wakes are a list from which each is taken by one scheduler; stop signals
+// are pub/sub to every worker.
+import { Queue, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { AppError, messageOf } from "../errors/index.ts";
+import { withoutPassword, type Logger } from "../observability/index.ts";
+import { bullQueueName, jobIdOf, type AttemptMessage, type Broker, type Wake } from "./broker.ts";
+import { consumeWithBull } from "./bull-consumer.ts";
+
+export interface RedisBrokerOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly log: Logger;
+}
+
+// Without a scheduler to take them wakes would pile up; the sweep finds what fell off.
+const MAX_WAKES = 100_000;
+const TAKE_AT_ONCE = 1_000;
+const SEND_TIMEOUT_MS = 10_000;
+
+export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broker {
+  const target = withoutPassword(url);
+  const base = {
+    ...addressOf(url),
+    maxRetriesPerRequest: null,
+    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 6), 1_000),
+    connectTimeout: 5_000,
+    keepAlive: 5_000,
+  };
+  const reconnectListeners: (() => void)[] = [];
+  const connections: Redis[] = [];
+  const connect = (): Redis => {
+    const redis = new Redis(base);
+    redis.on("error", (error) => log.debug({ cause: messageOf(error) }, "redis connection error"));
+    connections.push(redis);
+    return redis;
+  };
+  const main = connect();
+  let wasReady = false;
+  main.on("ready", () => {
+    if (wasReady) for (const listener of reconnectListeners) listener();
+    wasReady = true;
+  });
+  let taker: Redis | undefined;
+  const wakeKey = `${prefix}:wake`;
+  const signalChannel = `${prefix}:signal`;
+  const queues = new Map<string, Queue<AttemptMessage>>();
+  const queueOf = (name: string): Queue<AttemptMessage> => {
+    let queue = queues.get(name);
+    if (queue === undefined) {
+      queue = new Queue<AttemptMessage>(bullQueueName(name), { connection: main, prefix });
+      queue.on("error", (error) => log.debug({ cause: messageOf(error) }, "redis connection error"));
+      queues.set(name, queue);
+    }
+    return queue;
+  };
+  const fireAndForget = (command: Promise<unknown>) => {
+    command.catch((error: unknown) => log.debug({ cause: messageOf(error) }, "a hint to redis was lost"));
+  };
+
+  return {
+    target,
+    check: async () => {
+      const probe = new Redis({ ...base, maxRetriesPerRequest: 0, retryStrategy: () => null, lazyConnect: true });
+      let cause = "";
+      probe.on("error", (error) => (cause = messageOf(error)));
+      try {
+        await probe.connect();
+        const policy = /maxmemory_policy:(\S+)/.exec(await probe.info("memory"))?.[1] ?? "noeviction";
+        if (policy !== "noeviction") throw new AppError("BROKER_EVICTS", { target, policy });
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        throw new AppError("BROKER_UNREACHABLE", { target, cause: cause || messageOf(error) }, { cause: error });
+      } finally {
+        probe.disconnect();
+      }
+    },
+    send: async (queue, messages) => {
+      if (messages.length === 0) return;
+      const jobs = messages.map((data) => ({
+        name: "attempt",
+        data: { id: data.id, epoch: data.epoch },
+        opts: { jobId: jobIdOf(data), attempts: 1, removeOnComplete: true, removeOnFail: true },
+      }));
+      await within(SEND_TIMEOUT_MS, queueOf(queue).addBulk(jobs));
+    },
+    consume: (options) =>
+      consumeWithBull(
+        (queue, handle, workerOptions) =>
+          new Worker<AttemptMessage>(bullQueueName(queue), handle, { ...workerOptions, connection: base, prefix }),
+        options,
+        log,
+      ),
+    wake: (wakes) => {
+      if (wakes.length === 0 || main.status !== "ready") return;
+      fireAndForget(main.multi().rpush(wakeKey, JSON.stringify(wakes)).ltrim(wakeKey, -MAX_WAKES, -1).exec());
+    },
+    takeWakes: async (timeoutMs) => {
+      taker ??= connect();
+      const seconds = Math.max(timeoutMs, 1) / 1000;
+      try {
+        // The process's own deadline ends the wait when Redis is away or hangs.
+        const taken = await within(
+          timeoutMs + 250,
+          taker.call("BLMPOP", seconds, 1, wakeKey, "LEFT", "COUNT", TAKE_AT_ONCE) as Promise<
+            [string, string[]] | null
+          >,
+        );
+        return (taken?.[1] ?? []).flatMap(readWakes);
+      } catch (error) {
+        log.debug({ cause: messageOf(error) }, "wakes could not be taken");
+        // A command that was given up may still take wakes later and lose them: the connection is made anew.
+        taker.disconnect();
+        taker = undefined;
+        return [];
+      }
+    },
+    interruptTake: () => {
+      taker?.disconnect();
+      taker = undefined;
+    },
+    signalAttempts: (ids) => {
+      if (ids.length > 0 && main.status === "ready") fireAndForget(main.publish(signalChannel, JSON.stringify(ids)));
+    },
+    onSignal: async (listener) => {
+      const subscriber = connect();
+      subscriber.on("message", (_channel, payload) => listener(JSON.parse(payload) as string[]));
+      await subscriber.subscribe(signalChannel);
+    },
+    onReconnect: (listener) => reconnectListeners.push(listener),
+    close: async () => {
+      await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
+      for (const redis of connections) redis.disconnect();
+    },
+  };
+}
+
+function readWakes(payload: string): Wake[] {
+  try {
+    return JSON.parse(payload) as Wake[];
+  } catch {
+    return [];
+  }
+}
+
+/** BullMQ's worker makes its own blocking connection and wants options, not an address. */
+function addressOf(url: string) {
+  const { hostname, port, username, password, pathname, protocol } = new URL(url);
+  return {
+    host: hostname,
+    port: port === "" ? 6379 : Number(port),
+    db: pathname.length > 1 ? Number(pathname.slice(1)) : 0,
+    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+    ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+    ...(protocol === "rediss:" ? { tls: {} } : {}),
+  };
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer from redis within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
