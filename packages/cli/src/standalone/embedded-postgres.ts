@@ -26,6 +26,8 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string | number>>;
   /** @default 60000 (a crashed cluster replays its log first) */
   readonly startTimeoutMs?: number;
+  /** How long to wait for a server on the same data whose owner was killed just now. @default 10000 */
+  readonly formerTimeoutMs?: number;
 }
 
 export interface EmbeddedPostgres {
@@ -43,7 +45,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await mkdir(options.dir, { recursive: true });
   const dir = await realpath(options.dir);
   const data = join(dir, "data");
-  await waitForFormerServer(data);
+  await waitForFormerServer(data, options.formerTimeoutMs ?? 10_000);
   const account = await postgresAccount(data);
   const binaries = await postgresBinaries(account !== undefined);
   const { database = "millrace", durable = true } = options;
@@ -84,9 +86,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 // Every Postgres process works in its data directory, so a live one is found by that, whatever a
 // postmaster.pid of a machine that lost power says. One whose owner was killed is ending: give it time.
-async function waitForFormerServer(data: string): Promise<void> {
+async function waitForFormerServer(data: string, timeoutMs: number): Promise<void> {
   if (process.platform !== "linux") return; // Elsewhere Postgres' own check of postmaster.pid must do.
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + timeoutMs;
   for (let pids = await processesIn(data); pids.length > 0; pids = await processesIn(data)) {
     if (Date.now() > deadline) {
       throw new Error(`Postgres is already running on ${data} (process ${pids.join(", ")}): stop it, or use another directory`);
