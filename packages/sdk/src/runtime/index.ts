@@ -1,1 +1,2 @@
+export { artifact } from "./artifact.ts";
 export * from "./protocol.ts";

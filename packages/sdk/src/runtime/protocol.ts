@@ -41,6 +41,8 @@ export interface RunRequest {
   readonly params: Readonly<Record<string, Json>>;
   /** The handler's argument: literals and upstream values, resolved by the host. A missing value is absent. */
   readonly inputs: Readonly<Record<string, Json>>;
+  /** The largest return value or XCom, in bytes of JSON. Default 1 MiB. */
+  readonly maxXComBytes?: number;
 }
 
 /** What a running handler can ask of the process that runs it. */

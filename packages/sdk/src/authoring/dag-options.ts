@@ -1,0 +1,85 @@
+import type { Catchup, Json, ScheduleSpec } from "../spec/index.ts";
+
+/** The schedules with a name. `@continuous` starts the next run as soon as the last one ended. */
+export const SCHEDULE_PRESETS = [
+  "@once",
+  "@hourly",
+  "@daily",
+  "@weekly",
+  "@monthly",
+  "@quarterly",
+  "@yearly",
+  "@continuous",
+] as const;
+export type SchedulePreset = (typeof SCHEDULE_PRESETS)[number];
+
+/** A preset, a cron expression, what `cron`, `cronTrigger` or `every` return, or `null` for runs by hand only. */
+// `string & {}` keeps the presets in the editor's completion.
+export type Schedule = SchedulePreset | (string & {}) | ScheduleSpec | null;
+
+/** A param with more than a value. Without `default` it has to be given by whoever starts the run. */
+export interface Param {
+  readonly default?: Json;
+  readonly description?: string;
+  /** A JSON Schema of the value. */
+  readonly schema?: Readonly<Record<string, Json>>;
+}
+
+/** What a DAG's callback is told. */
+export interface DagCallbackEvent {
+  readonly dagId: string;
+  readonly runId: string;
+  /** Why the run ended, in Airflow's words: `success`, `task_failure`, `all_tasks_deadlocked`, `timed_out`. */
+  readonly reason: string;
+}
+
+/** Runs after the verdict on a run. Its return value is ignored. */
+export type DagCallback = (event: DagCallbackEvent) => unknown;
+
+/** The options of a DAG, with Airflow's names and defaults. Durations are seconds. */
+export interface DagOptions {
+  /** When runs start by themselves. @default null */
+  readonly schedule?: Schedule;
+  readonly description?: string;
+  /** The first logical date. Required with `catchup: true`. */
+  readonly startDate?: Date;
+  /** The last logical date. */
+  readonly endDate?: Date;
+  readonly tags?: readonly string[];
+  /** The name to show instead of the id. */
+  readonly dagDisplayName?: string;
+  /** Documentation in Markdown, shown in the UI. */
+  readonly docMd?: string;
+  /** The most tasks of this DAG that are active at once, across its runs. @default the installation's */
+  readonly maxActiveTasks?: number;
+  /** The most runs that are active at once. @default the installation's; 1 with `@continuous` */
+  readonly maxActiveRuns?: number;
+  /** Pause the DAG after this many failed runs in a row; 0 means never. @default the installation's */
+  readonly maxConsecutiveFailedDagRuns?: number;
+  /** Seconds after which a running run fails. @default no limit */
+  readonly dagrunTimeout?: number;
+  /** Which missed intervals to run: all (`true`), the latest (`false`), or none (`"none"`). @default false */
+  readonly catchup?: Catchup;
+  /** Fail the run and stop its tasks as soon as one task failed. All tasks must then use `all_success`. @default false */
+  readonly failFast?: boolean;
+  /** Let templates produce values instead of text. @default false */
+  readonly renderTemplateAsNativeObj?: boolean;
+  /** Whether the DAG is paused when it is first seen. @default the installation's */
+  readonly isPausedUponCreation?: boolean;
+  /** Run on the newest code, instead of pinning each run to the version it was created with. @default false */
+  readonly disableBundleVersioning?: boolean;
+  /** The queue of every task that names none. @default "default" */
+  readonly queue?: string;
+  /** Named values that a run can be started with: plain defaults, or {@link Param} objects (with `default` or `schema`). */
+  readonly params?: Readonly<Record<string, Json | Param>>;
+  /** Called when a run succeeded. */
+  readonly onSuccess?: DagCallback | readonly DagCallback[];
+  /** Called when a run failed. */
+  readonly onFailure?: DagCallback | readonly DagCallback[];
+}
+
+/** The options of a task group. */
+export interface TaskGroupOptions {
+  /** Shown in the graph when the pointer rests on the group. */
+  readonly tooltip?: string;
+}

@@ -1,0 +1,40 @@
+// How the types of a handler reach the call that places its task.
+import type { TriggerRule } from "../spec/index.ts";
+import type { Operator } from "../operators/operator.ts";
+import type { DagEnd, Output, TaskRef } from "./refs.ts";
+
+/** The argument of a handler that takes none. */
+export type NoArguments = Readonly<Record<string, never>>;
+
+/** A plain handler: one object of named arguments in, a JSON-safe value (or nothing) out. */
+export type Handler<A extends object, R> = (args: A) => R;
+
+/** What goes where a handler goes. */
+export type TaskBody<A extends object, R> = Handler<A, R> | Operator<A, R>;
+
+/** The value that downstream tasks see. A decider's value is the id of the task it chose. */
+export type OutputOf<R> = Awaited<R> extends DagEnd ? string : Awaited<R>;
+
+/** In the compiler's message when an upstream value may be missing but the handler does not expect that. */
+export interface MayBeMissing<T> {
+  readonly "with this trigger rule the upstream value can be missing: let the handler take `undefined` too": T;
+}
+
+/** What may be given for an argument of type `T`: a literal, or a reference to an upstream value. */
+export type Input<T, Rule extends TriggerRule> =
+  T | ([Rule] extends ["all_success"] ? Output<T> : undefined extends T ? Output<T> : MayBeMissing<T>);
+
+/** The named inputs of a task whose handler takes `A`. */
+export type Inputs<A extends object, Rule extends TriggerRule> = { readonly [K in keyof A]: Input<A[K], Rule> };
+
+/**
+ * Places a task in its DAG and names each of its inputs. Call it exactly once: a second call, or none at all, is an
+ * error of the DAG.
+ */
+export interface TaskFactory<A extends object, R, Rule extends TriggerRule = "all_success"> {
+  (
+    ...inputs: {} extends Inputs<A, Rule> ? [inputs?: Inputs<A, Rule>] : [inputs: Inputs<A, Rule>]
+  ): TaskRef<OutputOf<R>>;
+  /** The full id of the task. */
+  readonly taskId: string;
+}

@@ -1,0 +1,97 @@
+import { callSite, type CallSite } from "./call-site.ts";
+import { change, type Node, type TaskNode } from "./definition.ts";
+import { NODE, type OUTPUT, PATH, type DagEnd, type DagTaskEnd, type FieldKey, type FieldOf } from "./refs.ts";
+import type { TaskRef, TeardownOptions, ValueRef } from "./refs.ts";
+
+/** Whether a value is a task or a group of some DAG. */
+export function isDagEnd(value: unknown): value is DagEnd {
+  return typeof value === "object" && value !== null && NODE in value;
+}
+
+/** Draws edges between one end and many. Ends that are none are reported to the DAG of the receiver. */
+export function connect(receiver: Node, ends: readonly unknown[], side: "before" | "after", at: CallSite): void {
+  const { dag } = receiver;
+  change(dag);
+  for (const end of ends) {
+    if (!isDagEnd(end)) {
+      const hint = typeof end === "function" ? "a factory has to be called first" : `got ${String(end)}`;
+      dag.problems.push({
+        message: `${receiver.kind} "${receiver.id}": ${side}() takes tasks and groups; ${hint}`,
+        at,
+      });
+    } else {
+      const other = end[NODE];
+      dag.edges.push(side === "before" ? { from: receiver, to: other, at } : { from: other, to: receiver, at });
+    }
+  }
+}
+
+/** One field of a task's value. Can be an input, but has no edges of its own. */
+export class NodeValueRef<T> implements ValueRef<T> {
+  declare readonly [OUTPUT]: T;
+  readonly [PATH]: readonly string[];
+  readonly source: TaskNode;
+
+  constructor(source: TaskNode, path: readonly string[]) {
+    this.source = source;
+    this[PATH] = path;
+  }
+
+  get<K extends FieldKey<NonNullable<T>>>(field: K): ValueRef<FieldOf<T, K>> {
+    return new NodeValueRef<FieldOf<T, K>>(this.source, [...this[PATH], String(field)]);
+  }
+}
+
+/** What a factory returns. */
+export class NodeRef<T> extends NodeValueRef<T> implements TaskRef<T> {
+  readonly [NODE]: TaskNode;
+
+  constructor(node: TaskNode) {
+    super(node, []);
+    this[NODE] = node;
+  }
+
+  get taskId(): string {
+    return this[NODE].id;
+  }
+
+  before(...ends: readonly DagEnd[]): this {
+    connect(this[NODE], ends, "before", callSite(this.before));
+    return this;
+  }
+
+  after(...ends: readonly DagEnd[]): this {
+    connect(this[NODE], ends, "after", callSite(this.after));
+    return this;
+  }
+
+  asSetup(): this {
+    markSetup(this[NODE], callSite(this.asSetup));
+    return this;
+  }
+
+  asTeardown(options: TeardownOptions = {}): this {
+    const node = this[NODE];
+    const at = callSite(this.asTeardown);
+    change(node.dag);
+    if (node.isSetup) {
+      node.dag.problems.push({ message: `task "${node.id}" is a setup and cannot be a teardown as well`, at });
+    }
+    node.isTeardown = true;
+    node.onFailureFailDagrun = options.onFailureFailDagrun ?? false;
+    const setups: readonly DagTaskEnd[] = options.setups === undefined ? [] : [options.setups].flat();
+    for (const setup of setups.filter(isDagEnd)) {
+      if (setup[NODE].kind === "task") markSetup(setup[NODE], at);
+    }
+    connect(node, setups, "after", at);
+    return this;
+  }
+}
+
+function markSetup(node: TaskNode, at: CallSite): void {
+  change(node.dag);
+  if (node.isTeardown) {
+    node.dag.problems.push({ message: `task "${node.id}" is a teardown and cannot be a setup as well`, at });
+  }
+  node.isSetup = true;
+}

@@ -1,0 +1,159 @@
+// What a DAG and a task group have in common: tasks and groups are declared in them.
+import { Operator, type OperatorDefinition } from "../operators/operator.ts";
+import type { TriggerRule } from "../spec/index.ts";
+import type { ReturnCheck } from "../values/json-safe.ts";
+import { callSite, type CallSite } from "./call-site.ts";
+import type { TaskGroupOptions } from "./dag-options.ts";
+import { change, type DagDefinition, type GroupNode, type TaskNode } from "./definition.ts";
+import type { NoArguments, TaskBody, TaskFactory } from "./handlers.ts";
+import { connect, NodeRef } from "./node-ref.ts";
+import { NODE, type DagEnd, type TaskRef } from "./refs.ts";
+import type { TaskOptions } from "./task-options.ts";
+
+/** Declares tasks and nested groups. Extended by {@link Dag} and {@link TaskGroup}. */
+export abstract class TaskScope {
+  readonly #dag: DagDefinition;
+  readonly #group: GroupNode | undefined;
+
+  protected constructor(dag: DagDefinition, group: GroupNode | undefined) {
+    this.#dag = dag;
+    this.#group = group;
+  }
+
+  /**
+   * Declares a task, and returns the factory that places it. The id is the handler's function name, or
+   * `options.taskId`.
+   *
+   * @example `const rows = dag.task(extract, { retries: 2 })();`
+   */
+  task<R, A extends object = NoArguments, Rule extends TriggerRule = "all_success">(
+    body: TaskBody<A, R> & ReturnCheck<R>,
+    options?: TaskOptions<Rule>,
+  ): TaskFactory<A, R, Rule>;
+  /**
+   * Declares a task with this id, and returns the factory that places it. Within a group the id is prefixed with the
+   * group's. Ids consist of letters and digits of any script, `_`, `-` and `.`, and are at most 250 characters long.
+   */
+  task<R, A extends object = NoArguments, Rule extends TriggerRule = "all_success">(
+    taskId: string,
+    body: TaskBody<A, R> & ReturnCheck<R>,
+    options?: TaskOptions<Rule>,
+  ): TaskFactory<A, R, Rule>;
+  task(...given: readonly unknown[]): TaskFactory<NoArguments, unknown> {
+    const at = callSite(this.task);
+    const [taskId, body, options] = typeof given[0] === "string" ? given : [undefined, ...given];
+    return declareTask(this.#dag, this.#group, taskId, body, options, at);
+  }
+
+  /** Declares a group of tasks. Everything in it has the group's id as a prefix; groups can be nested. */
+  taskGroup(groupId: string, options: TaskGroupOptions = {}): TaskGroup {
+    return declareGroup(this.#dag, this.#group, groupId, options, callSite(this.taskGroup));
+  }
+}
+
+/** Tasks that are seen, and put in order, as one. Made by `taskGroup` of a DAG or of another group. */
+export class TaskGroup extends TaskScope implements DagEnd {
+  readonly [NODE]: GroupNode;
+
+  /** Not for DAG files: use `dag.taskGroup(id)`. */
+  constructor(node: GroupNode) {
+    super(node.dag, node);
+    this[NODE] = node;
+  }
+
+  /** The full id, prefixed with those of the groups around it. */
+  get groupId(): string {
+    return this[NODE].id;
+  }
+
+  /** Draws order-only edges from the group's leaves to `ends`. An empty group is stepped over. */
+  before(...ends: readonly DagEnd[]): this {
+    connect(this[NODE], ends, "before", callSite(this.before));
+    return this;
+  }
+
+  /** Draws order-only edges from `ends` to the group's roots. An empty group is stepped over. */
+  after(...ends: readonly DagEnd[]): this {
+    connect(this[NODE], ends, "after", callSite(this.after));
+    return this;
+  }
+}
+
+function prefixed(group: GroupNode | undefined, id: string): string {
+  return group === undefined ? id : `${group.id}.${id}`;
+}
+
+function declareGroup(
+  dag: DagDefinition,
+  parent: GroupNode | undefined,
+  groupId: string,
+  options: unknown,
+  declaredAt: CallSite,
+): TaskGroup {
+  const id = prefixed(parent, String(groupId));
+  // Airflow's rule: the dot is what joins a group's id and what is in it.
+  if (id.slice(id.length - String(groupId).length).includes(".")) {
+    dag.problems.push({ message: `task group "${id}": the id of a group must not contain a dot`, at: declaredAt });
+  }
+  const node: GroupNode = { kind: "group", id, dag, parent, options, declaredAt };
+  change(dag);
+  dag.groups.push(node);
+  return new TaskGroup(node);
+}
+
+function declareTask(
+  dag: DagDefinition,
+  group: GroupNode | undefined,
+  explicitId: unknown,
+  body: unknown,
+  options: unknown,
+  declaredAt: CallSite,
+): TaskFactory<NoArguments, unknown> {
+  const optionId = typeof options === "object" && options !== null && "taskId" in options ? options.taskId : undefined;
+  const ownId = explicitId ?? optionId ?? (typeof body === "function" ? body.name : undefined);
+  const report = (message: string, at = declaredAt): void => {
+    dag.problems.push({ message, at });
+  };
+  if (ownId === undefined || ownId === "") {
+    report(`task number ${dag.tasks.length + 1} has no id: name its function, or use dag.task("some_id", handler)`);
+  }
+  if (explicitId !== undefined && optionId !== undefined && explicitId !== optionId) {
+    report(`task "${String(explicitId)}": the option taskId says "${String(optionId)}"; give the id once`);
+  }
+  const id = prefixed(group, ownId === undefined || ownId === "" ? `task_${dag.tasks.length + 1}` : String(ownId));
+  const node: TaskNode = {
+    kind: "task",
+    id,
+    dag,
+    group,
+    body: definitionOf(body, () => report(`task "${id}": its handler must be a function or an operator`)),
+    options,
+    declaredAt,
+    placement: undefined,
+    isSetup: false,
+    isTeardown: false,
+    onFailureFailDagrun: false,
+    decision: undefined,
+  };
+  change(dag);
+  dag.tasks.push(node);
+  const place = (inputs?: unknown): TaskRef<unknown> => {
+    const at = callSite(place);
+    change(dag);
+    if (node.placement !== undefined) {
+      report(`task "${id}" is placed twice: call its factory once, or declare a second task for a second place`, at);
+    }
+    node.placement = { inputs, at };
+    return new NodeRef<unknown>(node);
+  };
+  return Object.assign(place, { taskId: id });
+}
+
+function definitionOf(body: unknown, invalid: () => void): OperatorDefinition {
+  if (body instanceof Operator) return body.definition;
+  if (typeof body !== "function") {
+    invalid();
+    return { name: "task", run: () => undefined };
+  }
+  return { name: "task", run: (inputs) => body(inputs) as unknown }; // a handler's value is checked when it is there
+}

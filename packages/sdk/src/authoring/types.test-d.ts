@@ -1,0 +1,123 @@
+// What the compiler has to accept and to refuse in a DAG file. Compiled by tsc, never run: a line marked
+// `@ts-expect-error` that compiles is an error itself.
+import { Dag, type Json, type TaskRef } from "../index.ts";
+import { branch, empty, shortCircuit } from "../operators/index.ts";
+
+interface RegionRows {
+  readonly region: string;
+  readonly rows: number;
+}
+interface Tree {
+  readonly value: number;
+  readonly children: readonly Tree[];
+}
+
+const dag = new Dag("types", { schedule: "@daily", tags: ["a"], params: { day: 1, who: { default: "me" } } });
+// @ts-expect-error an option that does not exist
+new Dag("types", { shedule: "@daily" });
+// @ts-expect-error a start date is a Date
+new Dag("types", { startDate: "2026-01-01" });
+
+const north = dag.task("north", async (): Promise<RegionRows> => ({ region: "n", rows: 1 }));
+const sum = dag.task("sum", async ({ a, region }: { a: { rows: number }; region?: string }) => ({
+  total: a.rows,
+  region,
+}));
+
+export const ref: TaskRef<RegionRows> = north();
+sum({ a: ref });
+sum({ a: ref, region: "eu" });
+sum({ a: ref, region: ref.get("region") });
+sum({ a: { rows: 3 } });
+// @ts-expect-error a required input is missing
+sum({});
+// @ts-expect-error a required input is missing
+sum();
+// @ts-expect-error the upstream value has another type
+sum({ a: ref.get("region") });
+// @ts-expect-error a literal of another type
+sum({ a: 3 });
+// @ts-expect-error an input that the handler does not take
+sum({ a: ref, other: 1 });
+// @ts-expect-error the handler takes no input
+north({ a: 1 });
+// @ts-expect-error a field that the value does not have
+ref.get("nope");
+// @ts-expect-error a factory is not a reference
+sum({ a: north });
+
+export const rows: number[] = [];
+const list = dag.task("list", () => [{ id: 1 }]);
+export const id = dag.task("one", ({ id: given }: { id: number }) => given)({ id: list().get(0).get("id") });
+
+// Trigger rules: what may be missing has to be expected.
+const strict = dag.task("strict", ({ a }: { a: RegionRows }) => a.rows, { triggerRule: "all_done" });
+// @ts-expect-error with all_done the upstream value can be missing
+strict({ a: ref });
+strict({ a: { region: "n", rows: 1 } });
+dag.task("open", ({ a }: { a: RegionRows | undefined }) => a?.rows ?? 0, { triggerRule: "all_done" })({ a: ref });
+dag.task("optional", ({ a }: { a?: RegionRows }) => a?.rows ?? 0, { triggerRule: "one_success" })({ a: ref });
+dag.task("plain", ({ a }: { a: RegionRows }) => a.rows, { triggerRule: "all_success", retries: 2 })({ a: ref });
+// @ts-expect-error a trigger rule that does not exist
+dag.task("rule", () => 1, { triggerRule: "all_sucess" });
+// @ts-expect-error an option that does not exist
+dag.task("option", () => 1, { retires: 1 });
+
+// Return values have to survive JSON.
+dag.task("nothing", () => {});
+dag.task("undefined", async () => undefined);
+dag.task("interface", (): RegionRows => ({ region: "", rows: 0 }));
+dag.task("recursive", (): Tree => ({ value: 1, children: [] }));
+dag.task("json", async (): Promise<Json> => null);
+dag.task("unknown", async (): Promise<unknown> => JSON.parse("1"));
+dag.task("optional_field", (): { a?: string } => ({}));
+dag.task("tuple", (): readonly [string, number] => ["a", 1]);
+dag.task(async function named() {
+  return 1;
+});
+// @ts-expect-error a Date becomes a string
+dag.task("date", () => new Date());
+// @ts-expect-error a Date becomes a string, however deep
+dag.task("deep", async () => ({ rows: [{ at: new Date() }] }));
+// @ts-expect-error JSON has no bigint
+dag.task("bigint", () => 1n);
+// @ts-expect-error a Map becomes empty
+dag.task("map", () => new Map<string, number>());
+// @ts-expect-error a function cannot be stored
+dag.task("function", () => ({ f: () => 1 }));
+// @ts-expect-error undefined in an array becomes null
+dag.task("hole", (): (number | undefined)[] => []);
+// @ts-expect-error the same without an id
+dag.task(function dated() {
+  return new Date();
+});
+
+// Branches.
+const isOpen = dag.task("is_open", async () => true)();
+dag.if(isOpen).then(ref).else(id);
+// @ts-expect-error a condition returns a boolean
+dag.if(ref);
+// @ts-expect-error there is one then
+dag.if(isOpen).then(ref).then(id);
+dag.if(list().get(0).get("id") as never);
+const decider = dag.task("decider", async () => (Math.random() > 1 ? ref : id))();
+dag.switch(decider).case(ref).case(id);
+export const chosen: TaskRef<string> = decider;
+
+// Operators.
+dag.task("start", empty())();
+dag.task(
+  "pick",
+  branch(({ a }: { a: number }) => (a > 1 ? ref : "one")),
+)({ a: id });
+// @ts-expect-error the operator's input is missing
+dag.task(
+  "pick",
+  branch(({ a }: { a: number }) => (a > 1 ? ref : "one")),
+)();
+dag.task(
+  "gate",
+  shortCircuit(({ a }: { a: number }) => a > 1),
+)({ a: 3 });
+// @ts-expect-error teardown and setup take tasks
+ref.asTeardown({ setups: dag.taskGroup("g") });

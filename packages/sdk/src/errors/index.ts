@@ -1,0 +1,2 @@
+export * from "./dag-definition-error.ts";
+export * from "./task-signals.ts";

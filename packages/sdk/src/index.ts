@@ -1,0 +1,24 @@
+export { Bundle } from "./authoring/bundle.ts";
+export { Dag } from "./authoring/dag.ts";
+export type {
+  DagCallback,
+  DagCallbackEvent,
+  DagOptions,
+  Param,
+  Schedule,
+  SchedulePreset,
+  TaskGroupOptions,
+} from "./authoring/dag-options.ts";
+export type { Handler, Input, Inputs, NoArguments, OutputOf, TaskBody, TaskFactory } from "./authoring/handlers.ts";
+export type { DagEnd, DagTaskEnd, Output, TaskRef, TeardownOptions, ValueRef } from "./authoring/refs.ts";
+export { cron, cronTrigger, every, type CronOptions, type Duration } from "./authoring/schedules.ts";
+export type { TaskCallback, TaskCallbackEvent, TaskOptions } from "./authoring/task-options.ts";
+export type { TaskGroup } from "./authoring/task-scope.ts";
+export * from "./errors/index.ts";
+export type { ConnectionValue, DagProblem, TaskError } from "./runtime/protocol.ts";
+export { getClient, getContext, NoRunningTask } from "./runtime/run-scope.ts";
+export { NotFound, type TaskClient, type XComEntry, type XComQuery } from "./runtime/task-client.ts";
+export type { TaskContext } from "./runtime/task-context.ts";
+export type { Catchup, DagSpec, DstPolicy, Json, ScheduleSpec, TriggerRule, WeightRule } from "./spec/index.ts";
+export type { JsonSafe } from "./values/json-safe.ts";
+export { ValueNotStorable } from "./values/encode-json.ts";

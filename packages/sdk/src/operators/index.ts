@@ -1,0 +1,4 @@
+export { branch, type BranchChoice } from "./branch.ts";
+export { empty } from "./empty.ts";
+export { Operator } from "./operator.ts";
+export { shortCircuit, type ShortCircuitOptions } from "./short-circuit.ts";

@@ -1,0 +1,62 @@
+import type { TaskNode } from "../authoring/definition.ts";
+import { isDagEnd, NodeValueRef } from "../authoring/node-ref.ts";
+import { PATH } from "../authoring/refs.ts";
+import type { InputSpec } from "../spec/index.ts";
+import { encodeJson } from "../values/encode-json.ts";
+import { show } from "./checks.ts";
+
+export interface ReadInputs {
+  readonly inputs: Readonly<Record<string, InputSpec>>;
+  /** The tasks whose values are among the inputs. */
+  readonly sources: readonly TaskNode[];
+}
+
+/** What the call of a task's factory said about its arguments. */
+export function readInputs(task: TaskNode, report: (message: string) => void): ReadInputs {
+  const given = task.placement?.inputs;
+  const inputs: Record<string, InputSpec> = {};
+  const sources: TaskNode[] = [];
+  if (given === undefined) return { inputs, sources };
+  if (typeof given !== "object" || given === null || Array.isArray(given) || given instanceof NodeValueRef) {
+    report(`its factory takes one object of named inputs, got ${show(given)}`);
+    return { inputs, sources };
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const input = readInput(task, value);
+    if (typeof input === "string") report(`input "${name}" ${input}`);
+    else Object.defineProperty(inputs, name, { value: input, enumerable: true });
+    if (value instanceof NodeValueRef && value.source.dag === task.dag) sources.push(value.source);
+  }
+  return { inputs, sources };
+}
+
+function readInput(task: TaskNode, value: unknown): InputSpec | string {
+  if (value instanceof NodeValueRef) {
+    const { source } = value;
+    if (source.dag !== task.dag)
+      return `is task "${source.id}" of the DAG "${source.dag.id}"; use an XCom or a trigger`;
+    if (pushesNothing(source.options))
+      return `comes from task "${source.id}", which stores no value (doXcomPush: false)`;
+    return { kind: "xcom", taskId: source.id, path: value[PATH] };
+  }
+  if (isDagEnd(value)) return "is a task group, which has no value; name a task of it";
+  if (typeof value === "function" && "taskId" in value) return "is a factory: call it, and give what it returns";
+  if (holdsReference(value, 0)) return "has a task's reference inside a literal; give it as an input of its own";
+  try {
+    return { kind: "literal", value: encodeJson(value) };
+  } catch (error) {
+    return `cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function pushesNothing(options: unknown): boolean {
+  return typeof options === "object" && options !== null && "doXcomPush" in options && options.doXcomPush === false;
+}
+
+/** Bounded, because a literal may still be cyclic here; what lies deeper is refused as a class instance. */
+function holdsReference(value: unknown, depth: number): boolean {
+  if (value instanceof NodeValueRef || isDagEnd(value)) return true;
+  if (typeof value !== "object" || value === null || depth === 5) return false;
+  return Object.values(value).some((inner) => holdsReference(inner, depth + 1));
+}

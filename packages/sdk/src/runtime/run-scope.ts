@@ -1,0 +1,61 @@
+// What surrounds a running handler, carried by AsyncLocalStorage through everything that it awaits.
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { TaskClient } from "./task-client.ts";
+import type { RunHost } from "./protocol.ts";
+import type { TaskContext } from "./task-context.ts";
+
+export interface RunScope {
+  readonly context: TaskContext;
+  readonly client: TaskClient;
+  readonly host: RunHost;
+  /** The owners of the DAG's tasks. */
+  readonly owners: readonly string[];
+  /** Set when the handler is done: what it left running must not write for a finished attempt. */
+  hasEnded: boolean;
+}
+
+/** A context or client was asked for where no handler is running. */
+export class NoRunningTask extends Error {
+  override readonly name: string = "NoRunningTask";
+}
+
+export const runScopes = new AsyncLocalStorage<RunScope>();
+
+function currentScope(asked: string): RunScope {
+  const scope = runScopes.getStore();
+  if (scope === undefined) {
+    throw new NoRunningTask(
+      `${asked} works only while a task's handler runs: call it inside the handler, not in the file`,
+    );
+  }
+  assertRunning(scope, asked);
+  return scope;
+}
+
+/** @throws NoRunningTask when the handler that `scope` belongs to is done */
+export function assertRunning(scope: RunScope, asked: string): void {
+  if (scope.hasEnded) {
+    const { taskId } = scope.context;
+    throw new NoRunningTask(
+      `${asked} was called after the handler of "${taskId}" had ended: await everything it starts`,
+    );
+  }
+}
+
+/**
+ * What the running handler is: its ids, dates, params, and the signal that tells it to stop.
+ *
+ * @throws NoRunningTask outside of a handler, and after its end
+ */
+export function getContext(): TaskContext {
+  return currentScope("getContext()").context;
+}
+
+/**
+ * XComs, variables and connections for the running handler.
+ *
+ * @throws NoRunningTask outside of a handler, and after its end
+ */
+export function getClient(): TaskClient {
+  return currentScope("getClient()").client;
+}

@@ -1,0 +1,57 @@
+import type { TaskNode } from "../authoring/definition.ts";
+import { isDagEnd } from "../authoring/node-ref.ts";
+import { NODE } from "../authoring/refs.ts";
+import type { DagStructure } from "../reading/read-dag.ts";
+import { encodeJson } from "../values/encode-json.ts";
+import { decide } from "./decide.ts";
+import { createClient } from "./create-client.ts";
+import { outcomeOf } from "./outcome-of-error.ts";
+import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
+import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
+import { contextOf } from "./task-context.ts";
+
+/** Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome. */
+export async function runTask(
+  dag: DagStructure,
+  task: TaskNode,
+  request: RunRequest,
+  host: RunHost,
+): Promise<TaskOutcome> {
+  const scope: RunScope = {
+    context: contextOf(request, host.signal),
+    client: createClient(request, host, (asked) => assertRunning(scope, asked)),
+    host,
+    owners: dag.spec.owners,
+    hasEnded: false,
+  };
+  try {
+    host.signal.throwIfAborted();
+    const value = await runScopes.run(scope, async () => task.body.run(request.inputs, scope));
+    return succeed(dag, task, request, value);
+  } catch (thrown) {
+    return outcomeOf(thrown);
+  } finally {
+    scope.hasEnded = true;
+  }
+}
+
+function succeed(dag: DagStructure, task: TaskNode, request: RunRequest, value: unknown): TaskOutcome {
+  const branch = decide(dag, task, value);
+  const stored = task.decision?.kind === "switch" || task.body.branch === "branch" ? idsOf(value) : value;
+  if (isDagEnd(stored)) {
+    throw new TypeError(
+      `task "${task.id}" returned a reference to "${stored[NODE].id}", which is no value: only the decider of a dag.switch(…) or branch(…) returns one`,
+    );
+  }
+  const pushes = dag.spec.tasks.find((spec) => spec.taskId === task.id)?.doXcomPush ?? true;
+  return {
+    kind: "success",
+    ...(pushes && stored !== undefined ? { returnValue: encodeJson(stored, request.maxXComBytes) } : {}),
+    ...(branch === undefined ? {} : { branch }),
+  };
+}
+
+/** What a decider chose, as the ids that other tasks and people can read. */
+function idsOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(idsOf) : isDagEnd(value) ? value[NODE].id : value;
+}

@@ -1,0 +1,64 @@
+import type { Json } from "../spec/index.ts";
+import type { RunRequest } from "./protocol.ts";
+
+/** What a handler can know about the attempt that it is. Returned by {@link getContext}. */
+export interface TaskContext {
+  readonly dagId: string;
+  /** With the prefixes of the groups around the task. */
+  readonly taskId: string;
+  readonly runId: string;
+  /** 1 for the first try. */
+  readonly tryNumber: number;
+  /** The number of the last try that is allowed: 1 + retries, more after a clear. */
+  readonly maxTries: number;
+  /** -1 unless the task is mapped. */
+  readonly mapIndex: number;
+  /** What the run is about: the start of its data interval. `null` for a run that was started without one. */
+  readonly logicalDate: Date | null;
+  readonly dataIntervalStart: Date | null;
+  readonly dataIntervalEnd: Date | null;
+  /** The earliest time at which the run was allowed to start. */
+  readonly runAfter: Date;
+  /** `scheduled`, `manual`, `backfill` or `asset_triggered`. */
+  readonly runType: string;
+  /** What the run was started with. */
+  readonly conf: Readonly<Record<string, Json>>;
+  /** The DAG's params, overridden by `conf`. */
+  readonly params: Readonly<Record<string, Json>>;
+  /** Whether the value of this task decides how many instances another one has. */
+  readonly hasMappedDependants: boolean;
+  /** Aborted when the attempt has to stop (timeout, clear, mark, shutdown); `signal.reason` says why. */
+  readonly signal: AbortSignal;
+  /** `dag/run/task/map/try`: the same for every process that works on this try. */
+  readonly idempotencyKey: string;
+  /** `dag/run/task/map`: the same for every try, so that a retry can find what an earlier one began. */
+  readonly stableIdempotencyKey: string;
+}
+
+export function contextOf(request: RunRequest, signal: AbortSignal): TaskContext {
+  const { dagId, runId, taskId, mapIndex, tryNumber } = request;
+  const stableIdempotencyKey = [dagId, runId, taskId, mapIndex].join("/");
+  return Object.freeze({
+    dagId,
+    taskId,
+    runId,
+    tryNumber,
+    maxTries: request.maxTries,
+    mapIndex,
+    logicalDate: instant(request.logicalDate),
+    dataIntervalStart: instant(request.dataIntervalStart),
+    dataIntervalEnd: instant(request.dataIntervalEnd),
+    runAfter: new Date(request.runAfter),
+    runType: request.runType,
+    conf: request.conf,
+    params: request.params,
+    hasMappedDependants: false,
+    signal,
+    idempotencyKey: `${stableIdempotencyKey}/${tryNumber}`,
+    stableIdempotencyKey,
+  });
+}
+
+function instant(iso: string | null): Date | null {
+  return iso === null ? null : new Date(iso);
+}
