@@ -235,6 +235,7 @@ create index idx_ti_scheduled on task_instance
   (pool, dag_id, lane, priority_weight desc, logical_date, run_after, map_index, id) where state = 'scheduled';
 create index idx_ti_occupying on task_instance (pool, dag_id)
   where state in ('queued', 'running', 'restarting', 'shutdown');
+create index idx_ti_deferred on task_instance (pool) where state = 'deferred';
 create index idx_ti_unfinished on task_instance (dag_run_id)
   where state is null or state in ('scheduled', 'queued', 'running', 'up_for_retry', 'up_for_reschedule', 'deferred', 'restarting', 'shutdown');
 create index idx_ti_retry_at on task_instance (retry_at) where state in ('up_for_retry', 'up_for_reschedule');

@@ -1,0 +1,46 @@
+// DAG versions by id, read once and kept: a version never changes. Bounded, least recently used first out.
+import type { DagSpec } from "@millrace/sdk/spec";
+import { buildDagGraph, type DagGraph } from "../model/index.ts";
+import { defineStatement } from "./statement.ts";
+import type { Queryable } from "./database.ts";
+
+const readVersions = defineStatement<
+  readonly [ids: readonly string[]],
+  { readonly id: string; readonly data: DagSpec }
+>({
+  name: "read-versions",
+  sql: `select dag_version_id as id, data from serialized_dag where dag_version_id = any ($1::uuid[])`,
+});
+
+export class DagVersions {
+  readonly #db: Queryable;
+  readonly #max: number;
+  readonly #kept = new Map<string, DagGraph>();
+
+  constructor(db: Queryable, max = 5_000) {
+    this.#db = db;
+    this.#max = max;
+  }
+
+  /** Every version that exists among `ids`. */
+  async load(ids: Iterable<string>): Promise<ReadonlyMap<string, DagGraph>> {
+    const wanted = [...new Set(ids)];
+    const missing = wanted.filter((id) => !this.#kept.has(id));
+    if (missing.length > 0) {
+      for (const row of await this.#db.run(readVersions, [missing])) this.#kept.set(row.id, buildDagGraph(row.data));
+    }
+    const found = new Map<string, DagGraph>();
+    for (const id of wanted) {
+      const graph = this.#kept.get(id);
+      if (graph === undefined) continue;
+      this.#kept.delete(id);
+      this.#kept.set(id, graph);
+      found.set(id, graph);
+    }
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= this.#max) break;
+      this.#kept.delete(oldest);
+    }
+    return found;
+  }
+}

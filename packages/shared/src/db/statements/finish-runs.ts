@@ -1,0 +1,19 @@
+// Closes runs on which the verdict has fallen. Locks: the runs, which the caller holds already.
+import { defineStatement } from "../statement.ts";
+
+export interface FinishedRun {
+  readonly id: number;
+  readonly dagId: string;
+  readonly runId: string;
+  readonly state: "success" | "failed";
+}
+
+export const finishRuns = defineStatement<readonly [ids: readonly number[], states: readonly string[]], FinishedRun>({
+  name: "finish-runs",
+  transitions: ["run running>success", "run running>failed", "run queued>success"],
+  sql: `
+update dag_run r set state = f.state, start_date = coalesce(r.start_date, now()), end_date = now(), updated_at = now()
+from unnest($1::bigint[], $2::text[]) as f(id, state)
+where r.id = f.id and (r.state = 'running' or (r.state = 'queued' and f.state = 'success'))
+returning r.id, r.dag_id as "dagId", r.run_id as "runId", r.state`,
+});

@@ -1,0 +1,22 @@
+// All attempts of a worker say in one statement that they live, without waiting for the disk: a heartbeat lost in a crash
+// is followed by the next. Gives back those it still has, with their state: a row missing or in restarting or shutdown
+// tells the worker to stop that process.
+import { defineStatement } from "../statement.ts";
+
+export interface LivingAttempt {
+  readonly id: string;
+  readonly epoch: number;
+  readonly state: "running" | "restarting" | "shutdown";
+}
+
+export const heartbeatAttempts = defineStatement<readonly [ids: readonly string[], workerJobId: number], LivingAttempt>(
+  {
+    name: "heartbeat-attempts",
+    sql: `
+with unsynced as materialized (select set_config('synchronous_commit', 'off', true))
+update task_instance ti set latest_heartbeat = now()
+from unsynced
+where ti.id = any ($1::uuid[]) and ti.worker_job_id = $2 and ti.state in ('running', 'restarting', 'shutdown')
+returning ti.id, ti.epoch, ti.state`,
+  },
+);

@@ -1,0 +1,41 @@
+// Reads task instances of runs for a decision: the named tasks, or every task of the named runs. Whether a delay is over
+// is the database's answer. Index: (dag_id, run_id, task_id, map_index).
+import type { BranchDecision } from "@millrace/sdk/runtime";
+import type { TaskState } from "../../model/index.ts";
+import { defineStatement } from "../statement.ts";
+
+export interface TaskInstanceSnapshot {
+  readonly id: string;
+  readonly epoch: number;
+  readonly dagRunId: number;
+  readonly taskId: string;
+  readonly mapIndex: number;
+  readonly state: TaskState;
+  readonly isDue: boolean;
+  readonly branchDecision: BranchDecision | null;
+}
+
+const COLUMNS = `ti.id, ti.epoch, ti.dag_run_id as "dagRunId", ti.task_id as "taskId", ti.map_index as "mapIndex",
+  coalesce(ti.state, 'none') as state, coalesce(ti.retry_at <= now(), true) as "isDue", ti.branch_decision as "branchDecision"`;
+
+export const loadTasks = defineStatement<
+  readonly [dagIds: readonly string[], runIds: readonly string[], taskIds: readonly string[]],
+  TaskInstanceSnapshot
+>({
+  name: "load-tasks",
+  sql: `
+select ${COLUMNS}
+from unnest($1::text[], $2::text[], $3::text[]) as k(dag_id, run_id, task_id)
+join task_instance ti on ti.dag_id = k.dag_id and ti.run_id = k.run_id and ti.task_id = k.task_id`,
+});
+
+export const loadRuns = defineStatement<
+  readonly [dagIds: readonly string[], runIds: readonly string[]],
+  TaskInstanceSnapshot
+>({
+  name: "load-runs",
+  sql: `
+select ${COLUMNS}
+from unnest($1::text[], $2::text[]) as k(dag_id, run_id)
+join task_instance ti on ti.dag_id = k.dag_id and ti.run_id = k.run_id`,
+});

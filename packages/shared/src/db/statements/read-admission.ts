@@ -1,0 +1,69 @@
+// What the critical section decides from: pools, what occupies slots, and the heads of every lane of scheduled work.
+// Run under the critical section's lock, as a statement of its own, so that its snapshot holds all that was queued
+// before. It steps through the distinct (pool, dag, lane) of idx_ti_scheduled, so that its cost follows the number of
+// lanes and not of blocked task instances; lanes whose pool or dag is full give no row. Rows come as JSON in one row.
+import type { Candidate, Occupancy, PoolLimits } from "../../model/index.ts";
+import { defineStatement } from "../statement.ts";
+
+export interface AdmissionRow {
+  readonly pools: readonly PoolLimits[];
+  readonly occupancy: readonly Occupancy[];
+  readonly candidates: readonly (Candidate & { readonly versionId: string; readonly maxActiveTasks: number })[];
+}
+
+export const readAdmission = defineStatement<readonly [parallelism: number, limit: number], AdmissionRow>({
+  name: "read-admission",
+  sql: `
+with recursive occupying as materialized (
+  select pool, dag_id, task_id, dag_run_id, count(*)::int as count, sum(pool_slots)::int as slots
+  from task_instance where state in ('queued', 'running', 'restarting', 'shutdown')
+  group by pool, dag_id, task_id, dag_run_id
+), deferred as materialized (
+  select t.pool, sum(t.pool_slots)::int as slots
+  from slot_pool p join task_instance t on t.pool = p.pool and t.state = 'deferred'
+  where p.include_deferred
+  group by t.pool
+), room as materialized (
+  select least($2::int, greatest(0, $1::int - coalesce(sum(count), 0)::int)) as total from occupying
+), pool_room as materialized (
+  select p.pool, p.slots,
+    case when p.slots < 0 then 2147483647
+      else p.slots - coalesce((select sum(o.slots) from occupying o where o.pool = p.pool), 0)::int
+                   - coalesce((select d.slots from deferred d where d.pool = p.pool), 0) end as room
+  from slot_pool p
+), dag_used as materialized (
+  select dag_id, sum(count)::int as used from occupying group by dag_id
+), lane as (
+  (select pool, dag_id, lane from task_instance where state = 'scheduled' order by pool, dag_id, lane limit 1)
+  union all
+  select n.pool, n.dag_id, n.lane
+  from lane l cross join lateral (
+    select t.pool, t.dag_id, t.lane from task_instance t
+    where t.state = 'scheduled' and (t.pool, t.dag_id, t.lane) > (l.pool, l.dag_id, l.lane)
+    order by t.pool, t.dag_id, t.lane limit 1
+  ) n
+  where (select total from room) > 0
+), head as (
+  select c.*, d.max_active_tasks
+  from lane l
+  join pool_room p on p.pool = l.pool and p.room > 0
+  join dag d on d.dag_id = l.dag_id
+  left join dag_used u on u.dag_id = l.dag_id
+  cross join lateral (
+    select t.* from task_instance t
+    where t.state = 'scheduled' and t.pool = l.pool and t.dag_id = l.dag_id and t.lane = l.lane
+    order by t.priority_weight desc, t.logical_date, t.run_after, t.map_index, t.id
+    limit greatest(0, least((select total from room), p.room, d.max_active_tasks - coalesce(u.used, 0)))
+  ) c
+)
+select
+  (select coalesce(json_agg(json_build_object('pool', pool, 'slots', slots)), '[]') from pool_room) as pools,
+  (select coalesce(json_agg(json_build_object('pool', pool, 'dagId', dag_id, 'taskId', task_id, 'dagRunId', dag_run_id,
+    'count', count, 'slots', slots)), '[]')
+   from (select * from occupying union all select pool, '', '', 0, 0, slots from deferred) o) as occupancy,
+  (select coalesce(json_agg(json_build_object('id', id, 'epoch', epoch, 'dagId', dag_id, 'taskId', task_id,
+    'dagRunId', dag_run_id, 'mapIndex', map_index, 'pool', pool, 'poolSlots', pool_slots, 'queue', queue,
+    'priorityWeight', priority_weight, 'logicalDate', extract(epoch from logical_date) * 1000,
+    'runAfter', extract(epoch from run_after) * 1000, 'versionId', dag_version_id, 'maxActiveTasks', max_active_tasks)), '[]')
+   from head) as candidates`,
+});

@@ -1,0 +1,26 @@
+// The queued runs of locked dags that may start, oldest first, no more than each dag has room for. Run after the dag
+// rows are locked: its snapshot then holds every start that went before.
+import { defineStatement } from "../statement.ts";
+import { LOCKED_RUN_COLUMNS, type LockedRun } from "./lock-runs.ts";
+
+export const runsToStart = defineStatement<
+  readonly [dagIds: readonly string[], perDag: number],
+  LockedRun & { readonly room: number }
+>({
+  name: "runs-to-start",
+  sql: `
+select ${LOCKED_RUN_COLUMNS}, d.room
+from (
+  select dag_id, max_active_runs -
+    (select count(*)::int from dag_run a where a.dag_id = dag.dag_id and a.state = 'running' and a.run_type <> 'backfill') as room
+  from dag where dag_id = any ($1::text[])
+) d
+cross join lateral (
+  select * from dag_run q
+  where q.dag_id = d.dag_id and q.state = 'queued' and q.run_after <= now() and q.created_dag_version_id is not null
+  order by q.run_after, q.id
+  limit case when d.room > 0 then $2::int else 0 end
+  for no key update
+) r
+order by r.id`,
+});

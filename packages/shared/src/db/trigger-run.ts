@@ -1,0 +1,100 @@
+// A run that a person or a program asks for. Unique by run id only: two in one second are both accepted, and none ever
+// stands in the way of a scheduled one.
+import { randomBytes } from "node:crypto";
+import { AppError } from "../errors/index.ts";
+import { inferManualInterval, RUN_TYPES, type DagGraph, type Interval } from "../model/index.ts";
+import { createRuns, type NewRun } from "./create-runs.ts";
+import type { DagVersions } from "./dag-versions.ts";
+import type { Database } from "./database.ts";
+import { defineStatement } from "./statement.ts";
+
+export interface TriggerRequest {
+  readonly dagId: string;
+  readonly runId?: string | undefined;
+  /** Null: a run without a logical date. Undefined: the time of the request. */
+  readonly logicalDate?: Date | null | undefined;
+  readonly interval?: Interval | undefined;
+  readonly runAfter?: Date | undefined;
+  readonly conf?: unknown;
+  readonly triggeredBy: NewRun["triggeredBy"];
+  readonly user: string | null;
+}
+
+export interface TriggeredRun {
+  readonly id: number;
+  readonly dagId: string;
+  readonly runId: string;
+}
+
+const readDagToTrigger = defineStatement<
+  readonly [dagId: string],
+  { isStale: boolean; hasImportErrors: boolean; fileloc: string; versionId: string | null; now: Date }
+>({
+  name: "read-dag-to-trigger",
+  sql: `
+select d.is_stale as "isStale", d.has_import_errors as "hasImportErrors", d.relative_fileloc as fileloc, now() as now,
+  (select v.id from dag_version v where v.dag_id = d.dag_id order by v.version_number desc limit 1) as "versionId"
+from dag d where d.dag_id = $1`,
+});
+
+/**
+ * Creates the run, queued. The caller wakes the schedulers after it.
+ * @throws AppError DAG_NOT_FOUND, DAG_STALE, DAG_HAS_IMPORT_ERROR, RUN_EXISTS, RUN_ID_INVALID or RUN_CONF_INVALID.
+ */
+export async function triggerRun(db: Database, versions: DagVersions, request: TriggerRequest): Promise<TriggeredRun> {
+  const { dagId } = request;
+  const conf = checkConf(request.conf);
+  const [dag] = await db.run(readDagToTrigger, [dagId]);
+  if (dag === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
+  if (dag.isStale) throw new AppError("DAG_STALE", { dagId });
+  if (dag.hasImportErrors || dag.versionId === null) {
+    throw new AppError("DAG_HAS_IMPORT_ERROR", { dagId, file: dag.fileloc });
+  }
+  const graph = (await versions.load([dag.versionId])).get(dag.versionId);
+  if (graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
+  const run = planManualRun(graph, dag.versionId, request, conf, dag.now.getTime());
+  const [created] = await db.transaction(async (tx) => await createRuns(tx, [run]));
+  if (created === undefined) throw new AppError("RUN_EXISTS", { dagId, runId: run.runId });
+  return created;
+}
+
+function planManualRun(
+  graph: DagGraph,
+  versionId: string,
+  request: TriggerRequest,
+  conf: Readonly<Record<string, unknown>>,
+  now: number,
+): NewRun {
+  const logicalDate = request.logicalDate === null ? null : (request.logicalDate?.getTime() ?? now);
+  const runAfter = request.runAfter?.getTime() ?? Math.max(now, logicalDate ?? now);
+  if (request.runId !== undefined) checkRunId(request.runId);
+  return {
+    graph,
+    versionId,
+    runId: request.runId ?? `manual__${new Date(runAfter).toISOString()}_${randomBytes(4).toString("hex")}`,
+    runType: "manual",
+    logicalDate,
+    interval: logicalDate === null ? null : (request.interval ?? inferManualInterval(graph.spec.schedule, logicalDate)),
+    runAfter,
+    conf,
+    triggeredBy: request.triggeredBy,
+    user: request.user,
+  };
+}
+
+function checkRunId(runId: string): void {
+  const reserved = RUN_TYPES.some((type) => type !== "manual" && runId.startsWith(`${type}__`));
+  if (!/^[A-Za-z0-9_.~:+-]{1,250}$/.test(runId) || runId.includes("..") || reserved) {
+    throw new AppError("RUN_ID_INVALID", { runId });
+  }
+}
+
+function checkConf(conf: unknown): Readonly<Record<string, unknown>> {
+  if (conf === undefined || conf === null) return {};
+  if (typeof conf !== "object" || Array.isArray(conf))
+    throw new AppError("RUN_CONF_INVALID", { cause: "it is not an object" });
+  if (JSON.stringify(conf).includes("\\u0000")) {
+    throw new AppError("RUN_CONF_INVALID", { cause: "it holds a zero byte (\\u0000), which Postgres cannot store" });
+  }
+  return conf as Readonly<Record<string, unknown>>;
+}
