@@ -1,3 +1,4 @@
+export { bash, BashFailed, type BashOptions, type PerRun } from "./bash.ts";
 export { branch, type BranchChoice } from "./branch.ts";
 export { empty } from "./empty.ts";
 export { Operator } from "./operator.ts";

@@ -1,0 +1,113 @@
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NoArguments } from "../authoring/handlers.ts";
+import { SkipTask } from "../errors/task-signals.ts";
+import type { RunScope } from "../runtime/run-scope.ts";
+import type { TaskContext } from "../runtime/task-context.ts";
+import { runBash, type BashExit } from "./bash-process.ts";
+import { contextEnv } from "./context-env.ts";
+import { Operator } from "./operator.ts";
+
+/** A value, or how to compute it from the context and the inputs of the attempt. */
+export type PerRun<T, A extends object> = T | ((context: TaskContext, inputs: A) => T | Promise<T>);
+
+export interface BashOptions<A extends object = NoArguments> {
+  /**
+   * Environment variables. The way to hand over values of other tasks, params and everything else that is not yours:
+   * read them as `"$NAME"` in the script, and nothing in them is taken for code.
+   */
+  readonly env?: PerRun<Readonly<Record<string, string>>, A>;
+  /** Whether the script also sees the variables of the worker's process. Airflow's default is false. @default true */
+  readonly appendEnv?: boolean;
+  /** @default a new temporary directory, removed when the script ended */
+  readonly cwd?: string;
+  /** Exit codes that make the task skipped; `null` for none. @default 99 */
+  readonly skipOnExitCode?: number | readonly number[] | null;
+  /** How the output is encoded, as a label of the WHATWG encoding standard. @default "utf-8" */
+  readonly outputEncoding?: string;
+}
+
+/** A script did not end with exit code 0. */
+export class BashFailed extends Error {
+  override readonly name: string = "BashFailed";
+  /** null when a signal ended it. */
+  readonly exitCode: number | null;
+
+  constructor(message: string, exitCode: number | null) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * Runs a script with `bash -c`. Its output goes to the task's log line by line, and its last line of standard output
+ * is the value of the task. Any exit code but 0 fails the task, 99 skips it. When the attempt has to stop, the script
+ * and everything that it started get SIGTERM, and SIGKILL five seconds later. What a script leaves running in its
+ * process group is killed when it ends. Airflow's `BashOperator`.
+ *
+ * @param command the script; never build it from data, see `env`
+ * @throws RangeError for an unknown `outputEncoding`
+ * @example `dag.task("pack", bash('tar czf "$TARGET" .', { env: { TARGET: "/backup/a.tgz" }, cwd: "/data" }))`
+ */
+export function bash<A extends object = NoArguments>(
+  command: PerRun<string, A>,
+  options: BashOptions<A> = {},
+): Operator<A, string> {
+  const encoding = new TextDecoder(options.outputEncoding).encoding;
+  return new Operator<A, string>({
+    name: "bash",
+    run: async (given, scope) => {
+      const inputs = given as A; // the factory's types ask for the inputs that `command` and `env` take
+      const script = await perRun(command, scope.context, inputs);
+      const own = options.env === undefined ? {} : await perRun(options.env, scope.context, inputs);
+      const env = { ...(options.appendEnv === false ? {} : presentEnv()), ...contextEnv(scope), ...own };
+      const exit = await inDirectory(options.cwd, (cwd) =>
+        runBash({
+          command: script,
+          env,
+          cwd,
+          encoding,
+          signal: scope.host.signal,
+          onLine: (stream, line) => scope.host.log("info", line, { stream }),
+        }),
+      );
+      return valueOf(exit, options.skipOnExitCode === undefined ? 99 : options.skipOnExitCode, scope);
+    },
+  });
+}
+
+function perRun<T extends string | object, A extends object>(value: PerRun<T, A>, context: TaskContext, inputs: A) {
+  return typeof value === "function" ? value(context, inputs) : value;
+}
+
+function presentEnv(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
+async function inDirectory<T>(cwd: string | undefined, use: (cwd: string) => Promise<T>): Promise<T> {
+  if (cwd !== undefined) {
+    // Without this check a missing directory would look like a missing bash.
+    const found = await stat(cwd).catch(() => undefined);
+    if (found?.isDirectory() !== true) throw new Error(`cwd "${cwd}" is not a directory on this worker`);
+    return use(cwd);
+  }
+  const temporary = await mkdtemp(join(tmpdir(), "millrace-bash-"));
+  try {
+    return await use(temporary);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function valueOf(exit: BashExit, skipOn: number | readonly number[] | null, scope: RunScope): string {
+  scope.host.signal.throwIfAborted();
+  if (exit.code === 0) return exit.lastLine;
+  if (exit.code !== null && [skipOn ?? []].flat().includes(exit.code)) {
+    throw new SkipTask(`the script ended with exit code ${exit.code}, which means skip`);
+  }
+  const how = exit.code === null ? `was ended by ${exit.killedBy}` : `ended with exit code ${exit.code}`;
+  throw new BashFailed(`the script ${how}`, exit.code);
+}
