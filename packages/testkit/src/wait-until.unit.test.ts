@@ -18,5 +18,7 @@ test("a probe that throws is asked again, and its error is told at the end", asy
   const probe = (): never => {
     throw new Error("no such table");
   };
-  await expect(waitUntil(probe, { what: "it is migrated", timeoutMs: 5, intervalMs: 1 })).rejects.toThrow(/no such table/);
+  await expect(waitUntil(probe, { what: "it is migrated", timeoutMs: 5, intervalMs: 1 })).rejects.toThrow(
+    /no such table/,
+  );
 });

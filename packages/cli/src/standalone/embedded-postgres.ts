@@ -63,7 +63,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const logFd = openSync(log, "a", 0o600);
   const server = spawnOnLeash({
     command: binaries.postgres,
-    args: ["-D", HERE, "-p", String(port), ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])],
+    args: [
+      "-D",
+      HERE,
+      "-p",
+      String(port),
+      ...Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]),
+    ],
     stopSignal: "INT", // Fast shutdown: SIGTERM would wait for every session to leave.
     cwd: data,
     env: postgresEnv(),
@@ -91,7 +97,9 @@ async function waitForFormerServer(data: string, timeoutMs: number): Promise<voi
   const deadline = Date.now() + timeoutMs;
   for (let pids = await processesIn(data); pids.length > 0; pids = await processesIn(data)) {
     if (Date.now() > deadline) {
-      throw new Error(`Postgres is already running on ${data} (process ${pids.join(", ")}): stop it, or use another directory`);
+      throw new Error(
+        `Postgres is already running on ${data} (process ${pids.join(", ")}): stop it, or use another directory`,
+      );
     }
     await sleep(50);
   }

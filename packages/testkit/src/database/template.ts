@@ -34,9 +34,10 @@ async function dropAbandoned(server: pg.Client): Promise<void> {
 }
 
 async function databasesLike(server: pg.Client, prefix: string): Promise<string[]> {
-  const { rows } = await server.query<{ datname: string }>("select datname from pg_database where starts_with(datname, $1)", [
-    prefix,
-  ]);
+  const { rows } = await server.query<{ datname: string }>(
+    "select datname from pg_database where starts_with(datname, $1)",
+    [prefix],
+  );
   return rows.map((row) => row.datname);
 }
 

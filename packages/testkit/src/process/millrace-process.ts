@@ -45,7 +45,14 @@ export function spawnMillrace(options: ProcessOptions): MillraceProcess {
   const child = spawn(process.execPath, ["--import", REGISTER, options.entry ?? CLI, ...options.args], {
     cwd: options.cwd,
     // vitest's own variables would make the child believe that it is a test.
-    env: { ...process.env, VITEST: undefined, NODE_ENV: undefined, NODE_OPTIONS: undefined, ...options.env, [MARK]: mark },
+    env: {
+      ...process.env,
+      VITEST: undefined,
+      NODE_ENV: undefined,
+      NODE_OPTIONS: undefined,
+      ...options.env,
+      [MARK]: mark,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

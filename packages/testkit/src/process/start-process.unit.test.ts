@@ -44,9 +44,12 @@ test("a process is gone once its test is over", async () => {
   expect(isGone(started.pid)).toBe(true);
 });
 
-test.runIf(process.platform === "linux")("an orphan fails the test that left it, even from a session of its own", async () => {
-  const started = spawnMillrace({ entry, args: ["orphan"], orphanGraceMs: 100 });
-  const orphan = Number((await started.waitForLine(/^orphan \d+/)).split(" ")[1]);
-  await expect(started.dispose()).rejects.toThrow(new RegExp(`left: ${orphan}`));
-  await waitUntil(() => isGone(orphan), { what: "the orphan is gone" });
-});
+test.runIf(process.platform === "linux")(
+  "an orphan fails the test that left it, even from a session of its own",
+  async () => {
+    const started = spawnMillrace({ entry, args: ["orphan"], orphanGraceMs: 100 });
+    const orphan = Number((await started.waitForLine(/^orphan \d+/)).split(" ")[1]);
+    await expect(started.dispose()).rejects.toThrow(new RegExp(`left: ${orphan}`));
+    await waitUntil(() => isGone(orphan), { what: "the orphan is gone" });
+  },
+);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { StartedTestContainer } from "testcontainers";
+import type * as Testcontainers from "testcontainers";
 import type { StartedService } from "./started-service.ts";
 
 const POSTGRES_IMAGE = "postgres:17-alpine";
@@ -28,7 +28,11 @@ function ping(): Promise<boolean> {
   if (tcp === undefined && socketPath === undefined) return Promise.resolve(false);
   return new Promise((resolve) => {
     const probe = request(
-      { path: "/_ping", timeout: PROBE_TIMEOUT_MS, ...(tcp ? { host: tcp.hostname, port: tcp.port || 2375 } : { socketPath }) },
+      {
+        path: "/_ping",
+        timeout: PROBE_TIMEOUT_MS,
+        ...(tcp ? { host: tcp.hostname, port: tcp.port || 2375 } : { socketPath }),
+      },
       (response) => {
         response.resume();
         resolve(response.statusCode === 200);
@@ -62,16 +66,16 @@ export async function redisContainer(flags: readonly string[]): Promise<StartedS
   return started(container, `redis://${address(container, 6379)}`);
 }
 
-function started(container: StartedTestContainer, url: string): StartedService {
+function started(container: Testcontainers.StartedTestContainer, url: string): StartedService {
   return { url, from: "container", stop: async () => void (await container.stop({ timeout: 0 })) };
 }
 
-function address(container: StartedTestContainer, port: number): string {
+function address(container: Testcontainers.StartedTestContainer, port: number): string {
   return `${container.getHost()}:${container.getMappedPort(port)}`;
 }
 
 // Pulled before the start, which has no limit of its own: a machine without a registry must go on.
-async function withImage(name: string): Promise<typeof import("testcontainers")> {
+async function withImage(name: string): Promise<typeof Testcontainers> {
   const testcontainers = await import("testcontainers");
   const client = await testcontainers.getContainerRuntimeClient();
   const image = testcontainers.ImageName.fromString(name);

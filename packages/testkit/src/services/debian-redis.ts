@@ -12,7 +12,10 @@ const run = promisify(execFile);
 const PACKAGES = ["redis-server", "redis-tools"];
 
 /** Undefined on a system without apt. */
-export async function debianRedis(say: (line: string) => void, cache = cacheFolder()): Promise<RedisBinary | undefined> {
+export async function debianRedis(
+  say: (line: string) => void,
+  cache = cacheFolder(),
+): Promise<RedisBinary | undefined> {
   if (!existsSync("/usr/bin/apt-get") || !existsSync("/usr/bin/dpkg")) return undefined;
   const root = join(cache, `redis-${await release()}-${process.arch}`);
   if (!existsSync(root)) {
@@ -80,7 +83,9 @@ async function libraryFolders(root: string): Promise<string[]> {
   const bases = ["lib", "usr/lib"].map((name) => join(root, name)).filter((path) => existsSync(path));
   const nested = await Promise.all(
     bases.map(async (base) =>
-      (await readdir(base, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => join(base, name)),
+      (await readdir(base, { withFileTypes: true }))
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => join(base, name)),
     ),
   );
   return [...bases, ...nested.flat()];

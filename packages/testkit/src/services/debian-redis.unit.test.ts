@@ -23,7 +23,11 @@ test.runIf(existsSync("/usr/bin/apt-get"))(
     expect(said).toHaveLength(1);
     expect(await readdir(cache)).toHaveLength(1);
 
-    const server = await startRedisServer(binary ?? expect.unreachable(), ["--databases", "1024"], await scratchFolder());
+    const server = await startRedisServer(
+      binary ?? expect.unreachable(),
+      ["--databases", "1024"],
+      await scratchFolder(),
+    );
     const client = new Redis(`${server.url}/1023`);
     expect(await client.ping()).toBe("PONG");
     await client.quit();

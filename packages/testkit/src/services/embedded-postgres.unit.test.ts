@@ -33,7 +33,9 @@ test("data, password and durability are kept from one start to the next", async 
 test("a second server on the same data is refused while the first one runs on", async () => {
   const dir = await scratchFolder();
   const first = await startEmbeddedPostgres({ dir });
-  await expect(startEmbeddedPostgres({ dir, formerTimeoutMs: 100 })).rejects.toThrow(/already running on .* use another/);
+  await expect(startEmbeddedPostgres({ dir, formerTimeoutMs: 100 })).rejects.toThrow(
+    /already running on .* use another/,
+  );
   expect(await setting(first.url, "fsync")).toBe("on");
   await first.stop();
 });
@@ -57,5 +59,7 @@ test("the postmaster.pid of a machine that lost power is no obstacle, even if it
 
 test("a start that fails tells what the server wrote", async () => {
   const dir = await scratchFolder();
-  await expect(startEmbeddedPostgres({ dir, settings: { max_connections: 0 } })).rejects.toThrow(/ended while starting[^]*max_connections/);
+  await expect(startEmbeddedPostgres({ dir, settings: { max_connections: 0 } })).rejects.toThrow(
+    /ended while starting[^]*max_connections/,
+  );
 });

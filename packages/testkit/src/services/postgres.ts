@@ -26,6 +26,6 @@ export async function startPostgres(options: ServiceOptions): Promise<StartedSer
     }
   }
   const { durable } = options;
-  const { url, stop } = await startEmbeddedPostgres({ dir: join(options.dir, "postgres"), durable, settings });
-  return { url, stop, from: "embedded" };
+  const server = await startEmbeddedPostgres({ dir: join(options.dir, "postgres"), durable, settings });
+  return { url: server.url, stop: () => server.stop(), from: "embedded" };
 }

@@ -34,7 +34,9 @@ export async function startServices(options: StartServicesOptions = {}): Promise
   const [postgres, redis] = await Promise.allSettled([timed(startPostgres(plan)), timed(startRedis(plan))]);
 
   const stop = async (): Promise<void> => {
-    const started = [postgres, redis].flatMap((result) => (result.status === "fulfilled" ? [result.value.service] : []));
+    const started = [postgres, redis].flatMap((result) =>
+      result.status === "fulfilled" ? [result.value.service] : [],
+    );
     await Promise.all(started.map((service) => service.stop()));
     await rm(dir, { recursive: true, force: true });
   };

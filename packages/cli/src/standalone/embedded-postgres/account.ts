@@ -22,7 +22,8 @@ export async function postgresAccount(dataDir: string): Promise<Account | undefi
     accounts.find(({ uid }) => owner !== 0 && uid === owner) ??
     accounts.find(({ name }) => name === "postgres") ??
     accounts.find(({ name }) => name === "nobody");
-  if (account === undefined) throw new Error("Postgres cannot run as root, and neither user postgres nor nobody exists");
+  if (account === undefined)
+    throw new Error("Postgres cannot run as root, and neither user postgres nor nobody exists");
   return account;
 }
 

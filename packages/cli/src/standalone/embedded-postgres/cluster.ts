@@ -36,11 +36,15 @@ export async function ensureCluster(plan: ClusterPlan): Promise<string> {
   const handover = join(tmpdir(), `millrace-initdb-${randomBytes(6).toString("hex")}`);
   await writeFile(handover, `${password}\n`, { mode: 0o600, flag: "wx" });
   await own(handover, plan.account);
-  await run(plan, plan.binaries.initdb, [
-    ...["-D", HERE, "--username", USER, "--auth", "scram-sha-256", "--pwfile", handover],
-    ...["--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"],
-    ...(plan.durable ? [] : ["--no-sync"]),
-  ]).finally(() => rm(handover));
+  try {
+    await run(plan, plan.binaries.initdb, [
+      ...["-D", HERE, "--username", USER, "--auth", "scram-sha-256", "--pwfile", handover],
+      ...["--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"],
+      ...(plan.durable ? [] : ["--no-sync"]),
+    ]);
+  } finally {
+    await rm(handover);
+  }
   if (plan.database !== "postgres") {
     const name = plan.database.replaceAll('"', '""');
     await run(plan, plan.binaries.postgres, ["--single", "-D", HERE, "postgres"], `create database "${name}"\n`);

@@ -34,14 +34,18 @@ exit "$code"
 `;
 
 export function spawnOnLeash(options: LeashOptions): Leashed {
-  const child: ChildProcess = spawn("/bin/sh", ["-c", LEASH, "leash", options.stopSignal, options.command, ...options.args], {
-    cwd: options.cwd,
-    env: options.env,
-    stdio: ["pipe", options.logFd, options.logFd],
-    // A session of its own: Ctrl-C in the terminal must reach us only, the server is stopped last.
-    detached: true,
-    ...options.account,
-  });
+  const child: ChildProcess = spawn(
+    "/bin/sh",
+    ["-c", LEASH, "leash", options.stopSignal, options.command, ...options.args],
+    {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ["pipe", options.logFd, options.logFd],
+      // A session of its own: Ctrl-C in the terminal must reach us only, the server is stopped last.
+      detached: true,
+      ...options.account,
+    },
+  );
   const stdin = child.stdin;
   stdin?.on("error", () => undefined); // The server ended first: nothing to hold any more.
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
