@@ -75,6 +75,6 @@ export function checkOptions(options: unknown, checks: Readonly<Record<string, C
       return [`unknown option "${key}"${meant === undefined ? "" : `; did you mean "${meant}"?`}`];
     }
     const wrong = value === undefined ? undefined : check(value);
-    return wrong === undefined ? [] : [`${key} ${wrong}`];
+    return wrong === undefined ? [] : [`${key}${wrong.startsWith(":") ? "" : " "}${wrong}`];
   });
 }

@@ -50,12 +50,20 @@ export class Graph {
     let task = waiting.keys().next().value;
     while (task !== undefined) {
       const start = path.indexOf(task);
-      if (start !== -1) return path.slice(start).reverse();
+      if (start !== -1) return fromFirst(path.slice(start).reverse(), tasks);
       path.push(task);
       task = [...this.upstream(task)].find((before) => waiting.has(before));
     }
     return undefined;
   }
+}
+
+/** The same cycle, beginning at its task that stands first in the file. */
+function fromFirst(cycle: readonly TaskNode[], tasks: readonly TaskNode[]): readonly TaskNode[] {
+  const members = new Set(cycle);
+  const first = tasks.find((candidate) => members.has(candidate));
+  const start = cycle.findIndex((task) => task === first);
+  return [...cycle.slice(start), ...cycle.slice(0, start)];
 }
 
 function link(edges: Map<TaskNode, Set<TaskNode>>, from: TaskNode, to: TaskNode): void {

@@ -1,7 +1,7 @@
 import { DEFAULT_DST } from "../authoring/schedules.ts";
 import { SCHEDULE_PRESETS } from "../authoring/dag-options.ts";
 import type { ScheduleSpec } from "../spec/index.ts";
-import { checkOptions, oneOf, seconds, show, text } from "./checks.ts";
+import { checkOptions, oneOf, seconds, show, text, type Check } from "./checks.ts";
 
 const PRESETS: Readonly<Record<string, ScheduleSpec>> = {
   "@once": { kind: "once" },
@@ -25,7 +25,7 @@ export function readSchedule(schedule: unknown, report: (message: string) => voi
   if (preset !== undefined) return preset;
   if (typeof schedule === "string") {
     if (schedule.startsWith("@")) report(`schedule ${oneOf([...SCHEDULE_PRESETS, null])(schedule) ?? ""}`);
-    else wrongCron(schedule).forEach(report);
+    else if (wrongCron(schedule) !== undefined) report(`schedule ${wrongCron(schedule)}`);
     return cronSpec(schedule.trim());
   }
   const problems = wrongSpec(schedule);
@@ -33,40 +33,27 @@ export function readSchedule(schedule: unknown, report: (message: string) => voi
   return problems.length > 0 ? { kind: "none" } : (schedule as ScheduleSpec); // every field was just checked
 }
 
-function wrongCron(cron: unknown): readonly string[] {
-  if (typeof cron !== "string") return [`schedule must be a cron expression, got ${show(cron)}`];
-  const fields = cron.trim().split(/\s+/);
+/** In words that follow the name of what was given. */
+function wrongCron(cron: unknown): string | undefined {
+  if (typeof cron !== "string") return `must be a cron expression, got ${show(cron)}`;
+  const fields = cron.split(/\s+/).filter((field) => field !== "");
   return fields.length === 5 || fields.length === 6
-    ? []
-    : [
-        `schedule ${show(cron)} must have 5 cron fields (or 6, with seconds last), got ${cron.trim() === "" ? 0 : fields.length}`,
-      ];
+    ? undefined
+    : `${show(cron)} must have 5 cron fields (or 6, with seconds last), got ${fields.length}`;
 }
 
 function wrongSpec(schedule: unknown): readonly string[] {
   const kind = typeof schedule === "object" && schedule !== null && "kind" in schedule ? schedule.kind : undefined;
-  switch (kind) {
-    case "none":
-    case "once":
-    case "continuous":
-      return checkOptions(schedule, { kind: text });
-    case "delta":
-      return checkOptions(schedule, { kind: text, seconds: seconds("positive") }).map((wrong) => `schedule: ${wrong}`);
-    case "cron":
-    case "cronTrigger":
-      return checkOptions(schedule, {
-        kind: text,
-        cron: (value) => wrongCron(value)[0],
-        timezone: wrongTimezone,
-        dst: (value) =>
-          checkOptions(value, { gap: oneOf(["shift", "skip"]), fold: oneOf(["first", "last", "both"]) }).join("; ") ||
-          undefined,
-      }).map((wrong) => wrong.replace(/^cron schedule/, "schedule"));
-    default:
-      return [
-        `schedule must be a preset, a cron expression, cron(…), cronTrigger(…), every(…) or null, got ${show(schedule)}`,
-      ];
+  const check = typeof kind === "string" ? CHECKS[kind] : undefined;
+  if (check !== undefined) {
+    const given: object = Object(schedule);
+    const missing = Object.keys(check).filter((key) => !(key in given));
+    const wrong = [...missing.map((key) => `${key} is missing`), ...checkOptions(given, { kind: text, ...check })];
+    return wrong.map((problem) => `schedule: ${problem}`);
   }
+  return [
+    `schedule must be a preset, a cron expression, cron(…), cronTrigger(…), every(…) or null, got ${show(schedule)}`,
+  ];
 }
 
 function wrongTimezone(zone: unknown): string | undefined {
@@ -77,3 +64,20 @@ function wrongTimezone(zone: unknown): string | undefined {
     return `must be an IANA zone like "Europe/Berlin", got ${show(zone)}`;
   }
 }
+
+function wrongDst(dst: unknown): string | undefined {
+  const wrong = checkOptions(dst, { gap: oneOf(["shift", "skip"]), fold: oneOf(["first", "last", "both"]) });
+  return wrong.length === 0 ? undefined : `: ${wrong.join("; ")}`;
+}
+
+const CRON: Readonly<Record<string, Check>> = { cron: wrongCron, timezone: wrongTimezone, dst: wrongDst };
+
+/** What each kind of schedule has. They come from `cron`, `cronTrigger` and `every`, but can be written by hand. */
+const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  none: {},
+  once: {},
+  continuous: {},
+  delta: { seconds: seconds("positive") },
+  cron: CRON,
+  cronTrigger: CRON,
+};
