@@ -1,4 +1,4 @@
-import { knex, type Knex } from "knex";
+import knex, { type Knex } from "knex";
 import { AppError, messageOf } from "../errors/index.ts";
 import { withoutPassword } from "../observability/index.ts";
 import { guardSql } from "./guard.ts";
