@@ -1,1 +1,3 @@
+export { attemptLogPath, type AttemptLogKey } from "./attempt-log-path.ts";
 export { createLogger, withoutPassword, type Logger, type LoggerOptions } from "./logger.ts";
+export { mapStack, type MapStackOptions } from "./map-stack.ts";
