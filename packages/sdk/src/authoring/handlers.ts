@@ -13,7 +13,9 @@ export type Handler<A extends object, R> = (args: A) => R;
 export type TaskBody<A extends object, R> = Handler<A, R> | Operator<A, R>;
 
 /** The value that downstream tasks see. A decider's value is the id of the task it chose. */
-export type OutputOf<R> = Awaited<R> extends DagEnd ? string : Awaited<R>;
+export type OutputOf<R> = Stored<Awaited<R>>;
+
+type Stored<T> = T extends DagEnd ? string : T;
 
 /** In the compiler's message when an upstream value may be missing but the handler does not expect that. */
 export interface MayBeMissing<T> {

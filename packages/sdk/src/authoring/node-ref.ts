@@ -1,7 +1,17 @@
 import { callSite, type CallSite } from "./call-site.ts";
 import { change, type Node, type TaskNode } from "./definition.ts";
-import { NODE, type OUTPUT, PATH, type DagEnd, type DagTaskEnd, type FieldKey, type FieldOf } from "./refs.ts";
-import type { TaskRef, TeardownOptions, ValueRef } from "./refs.ts";
+import {
+  NODE,
+  type OUTPUT,
+  PATH,
+  type DagEnd,
+  type DagTaskEnd,
+  type FieldKey,
+  type FieldOf,
+  type TaskRef,
+  type TeardownOptions,
+  type ValueRef,
+} from "./refs.ts";
 
 /** Whether a value is a task or a group of some DAG. */
 export function isDagEnd(value: unknown): value is DagEnd {

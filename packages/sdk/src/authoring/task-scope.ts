@@ -92,7 +92,7 @@ function declareGroup(
 ): TaskGroup {
   const id = prefixed(parent, String(groupId));
   // Airflow's rule: the dot is what joins a group's id and what is in it.
-  if (id.slice(id.length - String(groupId).length).includes(".")) {
+  if (String(groupId).includes(".")) {
     dag.problems.push({ message: `task group "${id}": the id of a group must not contain a dot`, at: declaredAt });
   }
   const node: GroupNode = { kind: "group", id, dag, parent, options, declaredAt };

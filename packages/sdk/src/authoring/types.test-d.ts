@@ -1,7 +1,7 @@
 // What the compiler has to accept and to refuse in a DAG file. Compiled by tsc, never run: a line marked
 // `@ts-expect-error` that compiles is an error itself.
 import { Dag, type Json, type TaskRef } from "../index.ts";
-import { branch, empty, shortCircuit } from "../operators/index.ts";
+import { bash, branch, empty, shortCircuit } from "../operators/index.ts";
 
 interface RegionRows {
   readonly region: string;
@@ -100,6 +100,10 @@ dag.if(ref);
 // @ts-expect-error there is one then
 dag.if(isOpen).then(ref).then(id);
 dag.if(list().get(0).get("id") as never);
+const never = dag.task("never", (): never => {
+  throw new Error("always");
+});
+dag.if(never()).then(ref);
 const decider = dag.task("decider", async () => (Math.random() > 1 ? ref : id))();
 dag.switch(decider).case(ref).case(id);
 export const chosen: TaskRef<string> = decider;
@@ -119,5 +123,11 @@ dag.task(
   "gate",
   shortCircuit(({ a }: { a: number }) => a > 1),
 )({ a: 3 });
+const script = dag.task("script", bash("echo $WHO", { env: (_context, { who }: { who: string }) => ({ WHO: who }) }));
+export const line: TaskRef<string> = script({ who: ref.get("region") });
+// @ts-expect-error the script's env needs a string
+script({ who: id });
+// @ts-expect-error an environment variable is a string
+bash("echo $N", { env: { N: 1 } });
 // @ts-expect-error teardown and setup take tasks
 ref.asTeardown({ setups: dag.taskGroup("g") });

@@ -15,6 +15,7 @@ export interface BashRun {
   readonly encoding: string;
   readonly signal: AbortSignal;
   readonly onLine: (stream: "stdout" | "stderr", line: string) => void;
+  readonly onGroup?: (pid: number, state: "started" | "ended") => void;
   /** @default 5000 */
   readonly graceMs?: number;
 }
@@ -54,9 +55,12 @@ export function runBash(run: BashRun): Promise<BashExit> {
     const release = (): void => {
       run.signal.removeEventListener("abort", stop);
       for (const timer of timers) clearTimeout(timer);
-      if (pid !== undefined) groups.delete(pid);
+      if (pid !== undefined && groups.delete(pid)) run.onGroup?.(pid, "ended");
     };
-    if (pid !== undefined) track(pid);
+    if (pid !== undefined) {
+      track(pid);
+      run.onGroup?.(pid, "started");
+    }
     run.signal.addEventListener("abort", stop, { once: true });
 
     child.on("error", (error) => {

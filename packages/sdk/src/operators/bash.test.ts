@@ -95,6 +95,16 @@ describe("bash", () => {
     expect(await run(bash('echo "${HOME-unset}"', { appendEnv: false }))).toMatchObject({ returnValue: "unset" });
   });
 
+  it("tells its host which process group it started, and when that one is gone", async () => {
+    const host = new FakeHost();
+    const outcome = await run(bash("echo $$"), host);
+    const pid = outcome.kind === "success" ? Number(outcome.returnValue) : 0;
+    expect(host.groups).toEqual([
+      { pid, state: "started" },
+      { pid, state: "ended" },
+    ]);
+  });
+
   it("computes the command from the context", async () => {
     expect(await run(bash((context) => `echo ${context.tryNumber}`))).toMatchObject({ returnValue: "1" });
   });

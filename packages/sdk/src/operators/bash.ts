@@ -70,6 +70,7 @@ export function bash<A extends object = NoArguments>(
           encoding,
           signal: scope.host.signal,
           onLine: (stream, line) => scope.host.log("info", line, { stream }),
+          onGroup: (pid, state) => scope.host.processGroup?.(pid, state),
         }),
       );
       return valueOf(exit, options.skipOnExitCode === undefined ? 99 : options.skipOnExitCode, scope);

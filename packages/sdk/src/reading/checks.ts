@@ -63,7 +63,11 @@ export const callbacks: Check = (value) =>
 export const anything: Check = () => undefined;
 
 /** Everything that is wrong with an options object; an option that is `undefined` counts as not given. */
-export function checkOptions(options: unknown, checks: Readonly<Record<string, Check>>): readonly string[] {
+export function checkOptions(
+  options: unknown,
+  checks: Readonly<Record<string, Check>>,
+  elsewhere?: { readonly names: readonly string[]; readonly where: string },
+): readonly string[] {
   if (options === undefined) return [];
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     return [`the options must be an object, got ${show(options)}`];
@@ -71,6 +75,7 @@ export function checkOptions(options: unknown, checks: Readonly<Record<string, C
   return Object.entries(options).flatMap(([key, value]) => {
     const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
     if (check === undefined) {
+      if (elsewhere?.names.includes(key) === true) return [`unknown option "${key}": it belongs ${elsewhere.where}`];
       const meant = didYouMean(key, Object.keys(checks));
       return [`unknown option "${key}"${meant === undefined ? "" : `; did you mean "${meant}"?`}`];
     }

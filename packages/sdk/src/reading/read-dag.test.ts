@@ -145,6 +145,7 @@ describe("reading a DAG", () => {
 
   it.each([
     [{ shedule: "@daily" }, 'unknown option "shedule"; did you mean "schedule"?'],
+    [{ retries: 2 }, 'unknown option "retries": it belongs to each task'],
     [{ startDate: "2026-01-01" }, 'startDate must be a valid Date, got "2026-01-01"'],
     [
       { startDate: new Date(1), endDate: new Date(0) },
@@ -239,6 +240,15 @@ describe("reading a DAG", () => {
       { queue: "cpu", retryExponentialBackoff: 3, dependsOnPast: false, callbacks: [] },
     ]);
     expect(JSON.parse(JSON.stringify(spec))).toEqual(spec);
+  });
+
+  it("survives options that throw when they are read", () => {
+    const dag = new Dag("hostile", {
+      get description(): string {
+        throw new Error("no");
+      },
+    });
+    expect(problemsOf(dag)).toEqual(['DAG "hostile" cannot be read: Error: no']);
   });
 
   it("sees what was declared after it was read", () => {

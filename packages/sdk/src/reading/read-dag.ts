@@ -1,5 +1,5 @@
 // From what a file declared to a DagSpec, or to everything that is wrong with it. Never runs a handler.
-import { change, type DagDefinition, type Node, type TaskNode } from "../authoring/definition.ts";
+import type { DagDefinition, Node, TaskNode } from "../authoring/definition.ts";
 import type { DagProblem } from "../runtime/protocol.ts";
 import type { DagSpec } from "../spec/index.ts";
 import { checkOptions, text } from "./checks.ts";
@@ -30,12 +30,22 @@ export interface DagReadResult {
 
 /** Reads a DAG; the result is kept until its next change. */
 export function readDag(dag: DagDefinition): DagReadResult {
-  dag.reading ??= read(dag);
+  dag.reading ??= readGuarded(dag);
   return dag.reading;
 }
 
+/** One DAG whose options throw when they are looked at must not hide the others of its file. */
+function readGuarded(dag: DagDefinition): DagReadResult {
+  try {
+    return read(dag);
+  } catch (error) {
+    const problems = new Problems();
+    problems.add(`DAG "${dag.id}" cannot be read: ${String(error)}`, dag.declaredAt);
+    return { structure: undefined, problems: problems.all };
+  }
+}
+
 function read(dag: DagDefinition): DagReadResult {
-  change(dag);
   const problems = new Problems();
   for (const { message, at } of dag.problems) problems.add(message, at);
   const wrongDagId = wrongId(dag.id);

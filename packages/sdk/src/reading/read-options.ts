@@ -17,6 +17,7 @@ import {
 } from "./checks.ts";
 import { present } from "./present.ts";
 import { readParams } from "./read-params.ts";
+import { TASK_OPTION_NAMES } from "./read-task.ts";
 import { readSchedule } from "./read-schedule.ts";
 
 const tags: Check = (value) => {
@@ -54,7 +55,7 @@ export function readDagOptions(
   dag: DagDefinition,
   report: (message: string) => void,
 ): Omit<DagSpec, "dagId" | "owners" | "groups" | "tasks"> {
-  const wrong = checkOptions(dag.options, CHECKS);
+  const wrong = checkOptions(dag.options, CHECKS, { names: TASK_OPTION_NAMES, where: "to each task" });
   wrong.forEach(report);
   const options: DagOptions = typeof dag.options === "object" && dag.options !== null ? dag.options : {};
   const schedule = readSchedule(options.schedule, report);

@@ -58,6 +58,8 @@ const CHECKS: Readonly<Record<keyof TaskOptions, Check>> = {
   onSkipped: callbacks,
 };
 
+export const TASK_OPTION_NAMES: readonly string[] = Object.keys(CHECKS);
+
 const CALLBACKS = ["onExecute", "onSuccess", "onFailure", "onRetry", "onSkipped"] as const;
 
 /** Everything that is wrong with a task's options. */

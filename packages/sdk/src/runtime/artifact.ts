@@ -10,13 +10,9 @@ export function createArtifact(declared: () => readonly DagDefinition[]): Artifa
   return {
     protocol: PROTOCOL,
     dags() {
-      const ids = new Set(declared().map((dag) => dag.id));
-      return [...ids].map((id) =>
-        readAll(
-          id,
-          declared().filter((dag) => dag.id === id),
-        ),
-      );
+      const dags = declared();
+      const ids = new Set(dags.map((dag) => dag.id));
+      return Array.from(ids, (id) => readAll(id, dags));
     },
     async run(request, host) {
       const dag = declared().find((candidate) => candidate.id === request.dagId);
@@ -33,7 +29,8 @@ export function createArtifact(declared: () => readonly DagDefinition[]): Artifa
 }
 
 /** Reads the DAGs of one id. Two of them are both refused: nobody could say which one is meant. */
-function readAll(dagId: string, dags: readonly DagDefinition[]): DagReading {
+function readAll(dagId: string, all: readonly DagDefinition[]): DagReading {
+  const dags = all.filter((dag) => dag.id === dagId);
   const results = dags.map(readDag);
   const [only] = results;
   if (results.length === 1 && only?.structure !== undefined) return { dagId, spec: only.structure.spec };

@@ -66,7 +66,7 @@ function chosenTasks(dag: DagStructure, task: TaskNode, value: unknown): readonl
   if (value === null || value === undefined) return [];
   const direct = dag.graph.downstream(task);
   return [value].flat().flatMap((choice: unknown) => {
-    const tasks = isDagEnd(choice) ? dag.entries(choice[NODE]) : named(dag, choice);
+    const tasks = isDagEnd(choice) ? dag.entries(choice[NODE]) : named(dag, task, choice);
     if (tasks.length === 0 || tasks.some((chosen) => !direct.has(chosen))) {
       const name = isDagEnd(choice) ? `"${choice[NODE].id}"` : show(choice);
       const names = [...direct].map((next) => next.id).join(", ");
@@ -78,10 +78,10 @@ function chosenTasks(dag: DagStructure, task: TaskNode, value: unknown): readonl
   });
 }
 
-function named(dag: DagStructure, id: unknown): readonly TaskNode[] {
+function named(dag: DagStructure, decider: TaskNode, id: unknown): readonly TaskNode[] {
   const task = dag.tasks.get(String(id));
   if (task !== undefined) return [task];
-  const group = [...dag.tasks.values()][0]?.dag.groups.find((candidate) => candidate.id === id);
+  const group = decider.dag.groups.find((candidate) => candidate.id === id);
   return group === undefined ? [] : dag.entries(group);
 }
 

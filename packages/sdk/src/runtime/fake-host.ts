@@ -1,6 +1,7 @@
-// A host in memory, for the tests of this package.
-import type { Json } from "../spec/index.ts";
-import type { ConnectionValue, RunHost, RunRequest, XComKey } from "./protocol.ts";
+// A host in memory, and short ways to run one handler on it, for the tests of this package.
+import { Dag, type Json, type TaskOptions } from "../index.ts";
+import { artifact } from "./artifact.ts";
+import type { ConnectionValue, RunHost, RunRequest, TaskOutcome, XComKey } from "./protocol.ts";
 
 export class FakeHost implements RunHost {
   readonly controller = new AbortController();
@@ -9,12 +10,17 @@ export class FakeHost implements RunHost {
   readonly xcoms = new Map<string, Json>();
   readonly variables = new Map<string, string>();
   readonly connections = new Map<string, ConnectionValue>();
+  readonly groups: { readonly pid: number; readonly state: string }[] = [];
   /** Called with each line: a test's way to wait for output. */
   onLine: (message: string) => void = () => {};
 
   log(_level: string, message: string, fields?: Readonly<Record<string, Json>>): void {
     this.lines.push({ message, stream: fields?.["stream"] });
     this.onLine(message);
+  }
+
+  processGroup(pid: number, state: string): void {
+    this.groups.push({ pid, state });
   }
 
   getXCom(query: XComKey): Promise<Json | undefined> {
@@ -57,7 +63,7 @@ export function runRequest(dagId: string, taskId: string, changes: Partial<RunRe
     runId: "scheduled__2026-01-01T00:00:00+00:00",
     mapIndex: -1,
     tryNumber: 1,
-    maxTries: 1,
+    maxTries: 0,
     logicalDate: "2026-01-01T00:00:00.000Z",
     dataIntervalStart: "2026-01-01T00:00:00.000Z",
     dataIntervalEnd: "2026-01-02T00:00:00.000Z",
@@ -68,4 +74,26 @@ export function runRequest(dagId: string, taskId: string, changes: Partial<RunRe
     inputs: {},
     ...changes,
   };
+}
+
+let count = 0;
+
+/** Runs a handler as the only task of a DAG. The value is checked here at run time, so types let everything pass. */
+export function run(
+  handler: () => unknown,
+  {
+    host = new FakeHost(),
+    options = {},
+    ...changes
+  }: Partial<RunRequest> & { host?: FakeHost; options?: TaskOptions } = {},
+): Promise<TaskOutcome> {
+  const dag = new Dag(changes.dagId ?? `run_${++count}`);
+  dag.task("only", handler, options)();
+  return artifact.run(runRequest(dag.dagId, "only", changes), host);
+}
+
+/** How a run failed, in one line. */
+export async function failure(outcome: Promise<TaskOutcome>): Promise<string> {
+  const end = await outcome;
+  return end.kind === "failed" ? `${end.error.name}: ${end.error.message}` : `no failure but ${end.kind}`;
 }

@@ -57,6 +57,11 @@ export interface RunHost {
   setVariable(key: string, value: string, description?: string): Promise<void>;
   deleteVariable(key: string): Promise<void>;
   getConnection(connectionId: string): Promise<ConnectionValue | undefined>;
+  /**
+   * A process group that the handler started (`bash`), to be killed by `-pid` should the process that runs the
+   * handler die before it could do so itself.
+   */
+  processGroup?(pid: number, state: "started" | "ended"): void;
 }
 
 export interface XComKey {

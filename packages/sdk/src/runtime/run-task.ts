@@ -2,6 +2,7 @@ import type { TaskNode } from "../authoring/definition.ts";
 import { isDagEnd } from "../authoring/node-ref.ts";
 import { NODE } from "../authoring/refs.ts";
 import type { DagStructure } from "../reading/read-dag.ts";
+import { taskOptions } from "../reading/read-task.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { decide } from "./decide.ts";
 import { createClient } from "./create-client.ts";
@@ -43,7 +44,7 @@ function succeed(dag: DagStructure, task: TaskNode, request: RunRequest, value: 
       `task "${task.id}" returned a reference to "${stored[NODE].id}", which is no value: only the decider of a dag.switch(…) or branch(…) returns one`,
     );
   }
-  const pushes = dag.spec.tasks.find((spec) => spec.taskId === task.id)?.doXcomPush ?? true;
+  const pushes = taskOptions(task).doXcomPush ?? true;
   return {
     kind: "success",
     ...(pushes && stored !== undefined ? { returnValue: encodeJson(stored, request.maxXComBytes) } : {}),

@@ -9,7 +9,7 @@ export interface TaskContext {
   readonly runId: string;
   /** 1 for the first try. */
   readonly tryNumber: number;
-  /** The number of the last try that is allowed: 1 + retries, more after a clear. */
+  /** How many retries are allowed, more after a clear: a failure is final when `tryNumber` is higher. Airflow's `max_tries`. */
   readonly maxTries: number;
   /** -1 unless the task is mapped. */
   readonly mapIndex: number;
