@@ -1,0 +1,30 @@
+// Locks dags that are to be planned, with what their plan depends on: the newest version's spec and the interval of the
+// newest scheduled run. Locks: dag rows, by id. Index: idx_dag_run_dag_id_logical_date.
+import type { DagSpec } from "@millrace/sdk/spec";
+import { defineStatement } from "../statement.ts";
+
+export interface DagToPlan {
+  readonly dagId: string;
+  readonly spec: DagSpec;
+  readonly lastStart: Date | null;
+  readonly lastEnd: Date | null;
+  readonly now: Date;
+}
+
+export const lockDagsToPlan = defineStatement<readonly [dagIds: readonly string[]], DagToPlan>({
+  name: "dag-lock-to-plan",
+  sql: `
+select d.dag_id as "dagId", v.data as spec, r.data_interval_start as "lastStart", r.data_interval_end as "lastEnd", now() as now
+from dag d
+cross join lateral (
+  select s.data from dag_version v join serialized_dag s on s.dag_version_id = v.id
+  where v.dag_id = d.dag_id order by v.version_number desc limit 1
+) v
+left join lateral (
+  select data_interval_start, data_interval_end from dag_run r
+  where r.dag_id = d.dag_id and r.run_type in ('scheduled', 'backfill') order by r.logical_date desc limit 1
+) r on true
+where d.dag_id = any ($1)
+order by d.dag_id
+for no key update of d`,
+});
