@@ -1,0 +1,32 @@
+// What a bundle resolves differently from esbuild: the SDK under both of its names, add-ons that cannot be bundled, and
+// the DAG file itself, which is kept even in a package that claims to have no side effects.
+import type { Plugin } from "esbuild";
+import { sdkLocation } from "./sdk-location.ts";
+
+const SDK_NAMES = /^(?:@millrace\/sdk|apache-airflow-ts-sdk)(\/.*)?$/;
+
+/** `dagFile` is the absolute path that the import of `entryImport` stands for. */
+export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
+  name: "millrace",
+  setup(build) {
+    build.onResolve({ filter: SDK_NAMES }, ({ path }) => {
+      const { modules } = sdkLocation();
+      const name = path.replace(SDK_NAMES, "@millrace/sdk$1");
+      const file = modules.get(name);
+      if (file !== undefined) return { path: file };
+      return { errors: [{ text: `The SDK has no module "${path}"; it has ${[...modules.keys()].join(", ")}` }] };
+    });
+    build.onResolve({ filter: /\.node$/ }, ({ path }) => ({
+      path,
+      external: true,
+      warnings: [
+        {
+          text: `The native add-on "${path}" cannot travel with the DAG's code: install its package where the workers run, or use one without native code`,
+        },
+      ],
+    }));
+    build.onResolve({ filter: /^millrace:dag-file$/ }, ({ path }) =>
+      path === entryImport ? { path: dagFile, sideEffects: true } : undefined,
+    );
+  },
+});

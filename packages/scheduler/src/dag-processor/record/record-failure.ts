@@ -1,0 +1,25 @@
+import { messageOf } from "@millrace/shared/errors";
+import { putImportError, retireFiles, type Database } from "@millrace/shared/db";
+
+/** Airflow's name for the folder of DAG files. */
+export const BUNDLE = "dags-folder";
+
+/** Records why a file cannot be used; false when that was known. Its dags keep their version and get no new runs. */
+export async function recordFailure(db: Database, file: string, message: string): Promise<boolean> {
+  // Postgres keeps no zero byte in a text.
+  const rows = await db.run(putImportError, [BUNDLE, file, message.replaceAll("\0", "\\0")]);
+  return rows.length > 0;
+}
+
+/** Marks the dags of all other files than these as stale, and gives back which. */
+export async function recordFiles(db: Database, files: readonly string[]): Promise<string[]> {
+  return (await db.run(retireFiles, [BUNDLE, files])).map(({ dagId }) => dagId);
+}
+
+/** For an error by which Postgres refuses a value, as it does a zero byte in a text: what to tell the author. */
+export function refusedByPostgres(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && code.startsWith("22")
+    ? `The DAGs of this file cannot be stored: ${messageOf(error)}.`
+    : undefined;
+}
