@@ -11,6 +11,7 @@ export const SCHEDULE_PRESETS = [
   "@yearly",
   "@continuous",
 ] as const;
+/** One of {@link SCHEDULE_PRESETS}. The timed ones mean a cron expression in UTC, `@weekly` beginning on Sunday. */
 export type SchedulePreset = (typeof SCHEDULE_PRESETS)[number];
 
 /** A preset, a cron expression, what `cron`, `cronTrigger` or `every` return, or `null` for runs by hand only. */
@@ -19,7 +20,9 @@ export type Schedule = SchedulePreset | (string & {}) | ScheduleSpec | null;
 
 /** A param with more than a value. Without `default` it has to be given by whoever starts the run. */
 export interface Param {
+  /** Taken when the run is started without a value. */
   readonly default?: Json;
+  /** Shown in the form that starts a run. */
   readonly description?: string;
   /** A JSON Schema of the value. */
   readonly schema?: Readonly<Record<string, Json>>;
@@ -40,11 +43,13 @@ export type DagCallback = (event: DagCallbackEvent) => unknown;
 export interface DagOptions {
   /** When runs start by themselves. @default null */
   readonly schedule?: Schedule;
+  /** One line, shown beside the name. */
   readonly description?: string;
   /** The first logical date. Required with `catchup: true`. */
   readonly startDate?: Date;
   /** The last logical date. */
   readonly endDate?: Date;
+  /** For filtering; 1 to 100 characters each. */
   readonly tags?: readonly string[];
   /** The name to show instead of the id. */
   readonly dagDisplayName?: string;

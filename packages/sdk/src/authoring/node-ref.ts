@@ -1,3 +1,4 @@
+import { show } from "../reading/checks.ts";
 import { callSite, type CallSite } from "./call-site.ts";
 import { change, type Node, type TaskNode } from "./definition.ts";
 import {
@@ -24,7 +25,7 @@ export function connect(receiver: Node, ends: readonly unknown[], side: "before"
   change(dag);
   for (const end of ends) {
     if (!isDagEnd(end)) {
-      const hint = typeof end === "function" ? "a factory has to be called first" : `got ${String(end)}`;
+      const hint = typeof end === "function" ? "a factory has to be called first" : `got ${show(end)}`;
       dag.problems.push({
         message: `${receiver.kind} "${receiver.id}": ${side}() takes tasks and groups; ${hint}`,
         at,

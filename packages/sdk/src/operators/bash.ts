@@ -12,6 +12,7 @@ import { Operator } from "./operator.ts";
 /** A value, or how to compute it from the context and the inputs of the attempt. */
 export type PerRun<T, A extends object> = T | ((context: TaskContext, inputs: A) => T | Promise<T>);
 
+/** The options of {@link bash}. */
 export interface BashOptions<A extends object = NoArguments> {
   /**
    * Environment variables. The way to hand over values of other tasks, params and everything else that is not yours:

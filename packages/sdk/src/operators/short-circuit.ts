@@ -2,6 +2,7 @@ import type { NoArguments } from "../authoring/handlers.ts";
 import type { NotJsonSafe, JsonSafe } from "../values/json-safe.ts";
 import { Operator } from "./operator.ts";
 
+/** The options of {@link shortCircuit}. */
 export interface ShortCircuitOptions {
   /**
    * `true`: skip everything downstream, whatever its trigger rule. `false`: skip only what is directly downstream, and
