@@ -33,19 +33,18 @@ export interface Candidate {
   readonly runAfter: number;
 }
 
-export interface DagLimits {
+export interface TaskLimits {
   readonly maxActiveTasks: number;
-  readonly maxActiveTisPerDag: (taskId: string) => number | undefined;
-  readonly maxActiveTisPerDagrun: (taskId: string) => number | undefined;
+  readonly maxActiveTisPerDag?: number | undefined;
+  readonly maxActiveTisPerDagrun?: number | undefined;
 }
 
-export interface AdmissionSnapshot {
+export interface AdmissionSnapshot<C extends Candidate = Candidate> {
   readonly parallelism: number;
   readonly pools: readonly PoolLimits[];
   readonly occupancy: readonly Occupancy[];
-  readonly candidates: readonly Candidate[];
-  /** Undefined when the DAG is unknown: it has no limits of its own then. */
-  readonly limitsOf: (dagId: string) => DagLimits | undefined;
+  readonly candidates: readonly C[];
+  readonly limitsOf: (candidate: C) => TaskLimits;
 }
 
 /** Why a candidate stays scheduled. */
@@ -63,9 +62,9 @@ export type Refusal =
   | { readonly limit: "max_active_tis_per_dag"; readonly taskId: string; readonly of: number }
   | { readonly limit: "max_active_tis_per_dagrun"; readonly taskId: string; readonly of: number };
 
-export interface Admission {
-  readonly admitted: readonly Candidate[];
-  readonly refused: readonly { readonly candidate: Candidate; readonly refusal: Refusal }[];
+export interface Admission<C extends Candidate = Candidate> {
+  readonly admitted: readonly C[];
+  readonly refused: readonly { readonly candidate: C; readonly refusal: Refusal }[];
 }
 
 /** Priority first, then the older logical date (none last), then the older run, then the lower index. */
@@ -79,11 +78,11 @@ export function compareCandidates(a: Candidate, b: Candidate): number {
   );
 }
 
-export function admit(snapshot: AdmissionSnapshot): Admission {
+export function admit<C extends Candidate>(snapshot: AdmissionSnapshot<C>): Admission<C> {
   const used = new Ledger(snapshot.occupancy);
   const pools = new Map(snapshot.pools.map((pool) => [pool.pool, pool]));
-  const admitted: Candidate[] = [];
-  const refused: { candidate: Candidate; refusal: Refusal }[] = [];
+  const admitted: C[] = [];
+  const refused: { candidate: C; refusal: Refusal }[] = [];
   for (const candidate of [...snapshot.candidates].sort(compareCandidates)) {
     const refusal = refusalOf(candidate, snapshot, pools, used);
     if (refusal === undefined) {
@@ -96,9 +95,9 @@ export function admit(snapshot: AdmissionSnapshot): Admission {
   return { admitted, refused };
 }
 
-function refusalOf(
-  c: Candidate,
-  snapshot: AdmissionSnapshot,
+function refusalOf<C extends Candidate>(
+  c: C,
+  snapshot: AdmissionSnapshot<C>,
   pools: ReadonlyMap<string, PoolLimits>,
   used: Ledger,
 ): Refusal | undefined {
@@ -109,17 +108,16 @@ function refusalOf(
   if (pool.slots >= 0 && usedSlots + c.poolSlots > pool.slots) {
     return { limit: "pool", pool: c.pool, of: pool.slots, used: usedSlots, needs: c.poolSlots };
   }
-  const limits = snapshot.limitsOf(c.dagId);
-  if (limits === undefined) return undefined;
+  const limits = snapshot.limitsOf(c);
   if (used.of("dag", c.dagId) >= limits.maxActiveTasks) {
     return { limit: "max_active_tasks", dagId: c.dagId, of: limits.maxActiveTasks };
   }
-  const perDag = limits.maxActiveTisPerDag(c.taskId);
-  if (perDag !== undefined && used.of("task", `${c.dagId}\n${c.taskId}`) >= perDag) {
+  const perDag = limits.maxActiveTisPerDag ?? Infinity;
+  if (used.of("task", `${c.dagId}\n${c.taskId}`) >= perDag) {
     return { limit: "max_active_tis_per_dag", taskId: c.taskId, of: perDag };
   }
-  const perRun = limits.maxActiveTisPerDagrun(c.taskId);
-  if (perRun !== undefined && used.of("run", `${c.dagRunId}\n${c.taskId}`) >= perRun) {
+  const perRun = limits.maxActiveTisPerDagrun ?? Infinity;
+  if (used.of("run", `${c.dagRunId}\n${c.taskId}`) >= perRun) {
     return { limit: "max_active_tis_per_dagrun", taskId: c.taskId, of: perRun };
   }
   return undefined;

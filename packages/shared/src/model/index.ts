@@ -1,5 +1,6 @@
 export * from "./admission.ts";
 export { buildDagGraph, type DagGraph, type TaskNode } from "./dag-graph.ts";
+export * from "./decide-changes.ts";
 export * from "./decide-run.ts";
 export * from "./decide-task.ts";
 export { runLane } from "./lane.ts";

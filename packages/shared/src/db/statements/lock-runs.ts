@@ -8,9 +8,11 @@ export interface LockedRun {
   readonly runId: string;
   readonly state: "queued" | "running";
   readonly versionId: string;
+  readonly runAfter: Date;
 }
 
-export const LOCKED_RUN_COLUMNS = `r.id, r.dag_id as "dagId", r.run_id as "runId", r.state, r.created_dag_version_id as "versionId"`;
+export const LOCKED_RUN_COLUMNS = `r.id, r.dag_id as "dagId", r.run_id as "runId", r.state, r.created_dag_version_id as "versionId",
+  r.run_after as "runAfter"`;
 
 export const lockRuns = defineStatement<readonly [ids: readonly number[]], LockedRun>({
   name: "lock-runs",

@@ -1,0 +1,73 @@
+// Attempts whose worker fell silent: tried again without using a try, or failed, with the reason in the log. The rows are
+// locked while they are judged, so that each loss is handled once with any number of schedulers.
+import {
+  finishAttempts,
+  insertLog,
+  lockLostAttempts,
+  newId,
+  retryAttempts,
+  type LostAttempt,
+} from "@millrace/shared/db";
+import { decideLostAttempt } from "@millrace/shared/model";
+import type { Wake } from "@millrace/shared/queue";
+import type { ActorDeps } from "../deps.ts";
+
+const AT_ONCE = 500;
+
+export async function handleLostAttempts(deps: ActorDeps): Promise<Wake[]> {
+  const lost = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
+  if (lost.length === 0) return [];
+  const graphs = await deps.versions.load(lost.map((attempt) => attempt.versionId));
+  const judged = lost.map((attempt) => {
+    const spec = graphs.get(attempt.versionId)?.tasks.get(attempt.taskId)?.spec;
+    const outcome = spec === undefined ? "fail" : decideLostAttempt(spec, attempt.infraFailures);
+    return { attempt, outcome, reason: reasonOf(attempt, outcome) };
+  });
+  const again = judged.filter((j) => j.outcome === "retry").map((j) => j.attempt);
+  const over = judged.filter((j) => j.outcome !== "retry").map((j) => j.attempt);
+  if (again.length > 0) {
+    await deps.tx.run(retryAttempts, [
+      again.map((attempt) => attempt.id),
+      again.map((attempt) => attempt.epoch),
+      again.map(() => newId()),
+      again.map(() => 0),
+      again.map(() => true),
+      again.map(() => true),
+    ]);
+  }
+  if (over.length > 0) {
+    await deps.tx.run(finishAttempts, [
+      over.map((attempt) => attempt.id),
+      over.map((attempt) => attempt.epoch),
+      over.map(() => "failed"),
+      over.map(() => null),
+      [],
+      [],
+      [],
+    ]);
+  }
+  await deps.tx.run(insertLog, [
+    judged.map(() => "heartbeat timeout"),
+    judged.map((j) => j.attempt.dagId),
+    judged.map((j) => j.attempt.taskId),
+    judged.map((j) => j.attempt.runId),
+    judged.map((j) => j.attempt.mapIndex),
+    judged.map((j) => j.attempt.tryNumber),
+    judged.map(() => "scheduler"),
+    judged.map((j) => j.reason),
+  ]);
+  for (const { attempt, reason } of judged) {
+    deps.log.warn({ dag: attempt.dagId, run: attempt.runId, task: attempt.taskId, try: attempt.tryNumber }, reason);
+  }
+  return lost.map((attempt) => ({ dagRunId: attempt.dagRunId, taskIds: [attempt.taskId] }));
+}
+
+function reasonOf(attempt: LostAttempt, outcome: "retry" | "poison" | "fail"): string {
+  const what = `worker lost: no heartbeat from ${attempt.hostname ?? "its worker"} for ${Math.round(attempt.silentSeconds)} s`;
+  const then = {
+    retry: "it runs again without using a retry",
+    poison: `it lost ${attempt.infraFailures + 1} workers and fails, in case it is what kills them`,
+    fail: "the task has no retries, so it fails and is not run again by itself",
+  };
+  return `${what}; ${then[outcome]}`;
+}

@@ -1,0 +1,167 @@
+// Looks at running runs where something happened and writes what follows: tasks become scheduled, skipped or
+// upstream_failed, and a run with nothing left gets its verdict. Only what the change concerns is read; a run to be
+// examined whole (the sweep) is read whole. The caller has locked the runs.
+import {
+  applyDecisions,
+  finishRuns,
+  loadRuns,
+  loadTasks,
+  runsWithoutUnfinished,
+  type FinishedRun,
+  type LockedRun,
+  type TaskInstanceSnapshot,
+} from "@millrace/shared/db";
+import { decideChanges, judgeLeaves, judgeRun, type Change, type DagGraph } from "@millrace/shared/model";
+import type { ActorDeps } from "../deps.ts";
+
+export interface Target {
+  readonly run: LockedRun;
+  /** Tasks that changed; null examines the whole run. */
+  readonly changed: readonly string[] | null;
+}
+
+export interface Examined {
+  /** Task instances that became scheduled. */
+  readonly scheduled: number;
+  readonly finished: readonly FinishedRun[];
+}
+
+/** One run under examination. */
+interface Case {
+  readonly target: Target;
+  readonly graph: DagGraph;
+  readonly known: Map<string, TaskInstanceSnapshot[]>;
+  changes: readonly Change<TaskInstanceSnapshot>[];
+}
+
+export async function examineRuns(deps: ActorDeps, targets: readonly Target[]): Promise<Examined> {
+  if (targets.length === 0) return { scheduled: 0, finished: [] };
+  const cases = await openCases(deps, targets);
+  const scheduled = await applyChanges(deps, cases);
+  return { scheduled, finished: await closeRuns(deps, cases) };
+}
+
+/** Reads what is needed and decides, without writing anything. */
+export async function openCases(deps: ActorDeps, targets: readonly Target[]): Promise<Case[]> {
+  const graphs = await deps.versions.load(targets.map((target) => target.run.versionId));
+  const cases = targets.flatMap((target): Case[] => {
+    const graph = graphs.get(target.run.versionId);
+    if (graph === undefined) {
+      deps.log.error({ dag: target.run.dagId, run: target.run.runId }, "the DAG version of a run is gone");
+      return [];
+    }
+    return [{ target, graph, known: new Map(), changes: [] }];
+  });
+  await loadWhole(
+    deps,
+    cases.filter((c) => c.target.changed === null),
+  );
+  let wanted = new Map<Case, ReadonlySet<string>>(
+    cases.filter((c) => c.target.changed !== null).map((c) => [c, firstLook(c)]),
+  );
+  for (;;) {
+    await loadMissing(deps, wanted);
+    wanted = new Map();
+    for (const c of cases) {
+      const { changes, missing } = decideChanges(c.graph, c.known, candidatesOf(c));
+      c.changes = changes;
+      if (missing.size > 0) wanted.set(c, missing);
+    }
+    if (wanted.size === 0) return cases;
+  }
+}
+
+const candidatesOf = ({ target, graph }: Case): Iterable<string> =>
+  target.changed === null
+    ? graph.tasks.keys()
+    : target.changed.flatMap((id) => [id, ...(graph.tasks.get(id)?.watchedBy ?? [])]);
+
+/** What a decision about the neighbours of the changed tasks reads, at the least. */
+function firstLook(c: Case): Set<string> {
+  const wanted = new Set<string>();
+  for (const id of candidatesOf(c)) {
+    wanted.add(id);
+    if (c.target.changed?.includes(id) === true) continue;
+    for (const watched of c.graph.tasks.get(id)?.watches ?? []) wanted.add(watched);
+  }
+  return wanted;
+}
+
+async function loadWhole(deps: ActorDeps, cases: readonly Case[]): Promise<void> {
+  if (cases.length === 0) return;
+  const rows = await deps.tx.run(loadRuns, [
+    cases.map((c) => c.target.run.dagId),
+    cases.map((c) => c.target.run.runId),
+  ]);
+  for (const c of cases) for (const id of c.graph.tasks.keys()) c.known.set(id, []);
+  keep(cases, rows);
+}
+
+async function loadMissing(deps: ActorDeps, wanted: ReadonlyMap<Case, ReadonlySet<string>>): Promise<void> {
+  const keys = [...wanted].flatMap(([c, ids]) => [...ids].map((id) => ({ run: c.target.run, id })));
+  if (keys.length === 0) return;
+  const rows = await deps.tx.run(loadTasks, [
+    keys.map((key) => key.run.dagId),
+    keys.map((key) => key.run.runId),
+    keys.map((key) => key.id),
+  ]);
+  for (const [c, ids] of wanted) for (const id of ids) c.known.set(id, []);
+  keep([...wanted.keys()], rows);
+}
+
+function keep(cases: readonly Case[], rows: readonly TaskInstanceSnapshot[]): void {
+  const byRun = new Map(cases.map((c) => [c.target.run.id, c]));
+  for (const row of rows) {
+    const known = byRun.get(row.dagRunId)?.known;
+    const same = known?.get(row.taskId);
+    if (same === undefined) known?.set(row.taskId, [row]);
+    else same.push(row);
+  }
+}
+
+/** Writes the changes of all cases at once, in the order of ids, and tells how many became scheduled. */
+export async function applyChanges(deps: ActorDeps, cases: readonly Case[]): Promise<number> {
+  const changes = cases.flatMap((c) => c.changes).sort((a, b) => (a.ti.id < b.ti.id ? -1 : 1));
+  if (changes.length === 0) return 0;
+  const applied = await deps.tx.run(applyDecisions, [
+    changes.map((change) => change.ti.id),
+    changes.map((change) => change.ti.epoch),
+    changes.map((change) => change.ti.state),
+    changes.map((change) => change.to),
+  ]);
+  const ids = new Set(applied.map((row) => row.id));
+  return changes.filter((change) => change.to === "scheduled" && ids.has(change.ti.id)).length;
+}
+
+/** Gives their verdict to runs in which nothing is left to do, or nothing can ever be done. */
+async function closeRuns(deps: ActorDeps, cases: readonly Case[]): Promise<FinishedRun[]> {
+  const quiet = cases.filter((c) => !c.changes.some((change) => change.to === "scheduled"));
+  if (quiet.length === 0) return [];
+  const ended = new Set(
+    (await deps.tx.run(runsWithoutUnfinished, [quiet.map((c) => c.target.run.id)])).map((r) => r.id),
+  );
+  const done = quiet.filter((c) => ended.has(c.target.run.id));
+  const leaves = new Map(done.map((c) => [c, new Set(c.graph.leaves)]));
+  for (const c of done) c.known.clear();
+  await loadMissing(deps, leaves);
+  const verdicts = done.map((c) => ({ c, verdict: judgeLeaves([...c.known.values()].flat()) }));
+  for (const c of quiet) {
+    if (ended.has(c.target.run.id) || c.target.changed !== null || c.changes.length > 0) continue;
+    const verdict = judgeRun(c.graph, [...c.known.values()].flat());
+    if (verdict.kind !== "open") verdicts.push({ c, verdict });
+  }
+  const closed = verdicts.filter(({ verdict }) => verdict.kind !== "open");
+  if (closed.length === 0) return [];
+  for (const { c, verdict } of closed) {
+    if (verdict.kind === "failed") {
+      deps.log.info(
+        { dag: c.target.run.dagId, run: c.target.run.runId, reason: verdict.reason, tasks: verdict.taskIds },
+        "run failed",
+      );
+    }
+  }
+  return await deps.tx.run(finishRuns, [
+    closed.map(({ c }) => c.target.run.id),
+    closed.map(({ verdict }) => verdict.kind),
+  ]);
+}

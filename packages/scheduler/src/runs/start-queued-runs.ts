@@ -1,0 +1,55 @@
+// queued → running for runs whose dag has room under max_active_runs, the oldest first. A run of which no task can move
+// yet stays queued and takes no room, and the next one is looked at. A run without tasks succeeds at once.
+// The dag row is locked while its limit is counted and used up.
+import { finishRuns, lockDagsToStart, runsToStart, startRuns, type FinishedRun } from "@millrace/shared/db";
+import { DECIDABLE_TASK_STATES, isFinished } from "@millrace/shared/model";
+import type { ActorDeps } from "../deps.ts";
+import { applyChanges, openCases } from "./examine-runs.ts";
+
+const RUNS_LOOKED_AT_PER_DAG = 50;
+
+export interface Started {
+  readonly started: number;
+  readonly scheduled: number;
+  readonly finished: readonly FinishedRun[];
+}
+
+export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
+  const dags = await deps.tx.run(lockDagsToStart, [deps.config.scheduler.max_dagruns_per_loop_to_schedule]);
+  if (dags.length === 0) return { started: 0, scheduled: 0, finished: [] };
+  const runs = await deps.tx.run(runsToStart, [dags.map((dag) => dag.dagId), RUNS_LOOKED_AT_PER_DAG]);
+  const cases = await openCases(
+    deps,
+    runs.map((run) => ({ run, changed: null })),
+  );
+  const empty = cases.filter((c) => c.graph.tasks.size === 0);
+  const room = new Map(runs.map((run) => [run.dagId, run.room]));
+  const admitted = cases
+    .filter((c) => c.graph.tasks.size > 0 && canMove(c))
+    .sort(
+      (a, b) => a.target.run.runAfter.getTime() - b.target.run.runAfter.getTime() || a.target.run.id - b.target.run.id,
+    )
+    .filter(({ target: { run } }) => {
+      const left = room.get(run.dagId) ?? 0;
+      room.set(run.dagId, left - 1);
+      return left > 0;
+    });
+  if (admitted.length > 0) await deps.tx.run(startRuns, [admitted.map((c) => c.target.run.id).sort((a, b) => a - b)]);
+  const scheduled = await applyChanges(deps, admitted);
+  const finished =
+    empty.length === 0
+      ? []
+      : await deps.tx.run(finishRuns, [empty.map((c) => c.target.run.id), empty.map(() => "success")]);
+  return { started: admitted.length, scheduled, finished };
+}
+
+type Case = Awaited<ReturnType<typeof openCases>>[number];
+
+/** Whether starting the run would lead anywhere: a task moves, is under way already, or none is left and the verdict falls. */
+function canMove(c: Case): boolean {
+  if (c.changes.length > 0) return true;
+  const unfinished = [...c.known.values()].flat().filter((ti) => !isFinished(ti.state));
+  return (
+    unfinished.length === 0 || unfinished.some((ti) => !(DECIDABLE_TASK_STATES as readonly string[]).includes(ti.state))
+  );
+}

@@ -1,0 +1,207 @@
+// The scheduler's loop: takes wakes, and in one transaction looks at the runs they name, writes what follows and queues
+// what the limits allow; then sends it to the broker. Between wakes it looks for due runs, due retries and, slowly, at
+// every active run. Any number of schedulers share the work through row locks; none holds state that another needs.
+import {
+  DagVersions,
+  failUnclaimedAttempts,
+  Job,
+  lockRuns,
+  lockRunsToSweep,
+  redispatchAttempts,
+  runsWithDueTasks,
+  type LockedRun,
+  type Queryable,
+  type QueuedAttempt,
+} from "@millrace/shared/db";
+import { messageOf } from "@millrace/shared/errors";
+import { Periodic, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
+import type { Wake } from "@millrace/shared/queue";
+import { queueScheduledTasks } from "./critical-section/queue-scheduled-tasks.ts";
+import type { ActorDeps, SchedulerDeps } from "./deps.ts";
+import { Dispatcher } from "./dispatch/dispatcher.ts";
+import { handleLostAttempts } from "./recovery/handle-lost-attempts.ts";
+import { createDueRuns } from "./runs/create-due-runs.ts";
+import { examineRuns, type Target } from "./runs/examine-runs.ts";
+import { startQueuedRuns } from "./runs/start-queued-runs.ts";
+
+const PAUSE_AFTER_FAILURE_MS = 250;
+
+export class Scheduler implements Service {
+  readonly #deps: SchedulerDeps;
+  readonly #clock: Clock;
+  readonly #versions: DagVersions;
+  readonly #dispatcher: Dispatcher;
+  readonly #job: Job;
+  readonly #recovery: Periodic[];
+  #loop: Promise<void> | undefined;
+  #stopping = false;
+  /** When the next look for due work is, on the process's clock. */
+  #nextTick = 0;
+  #nextSweep = 0;
+  /** Runs may have become startable: looked for with the next pass. */
+  #lookForQueuedRuns = true;
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    this.#clock = deps.clock ?? systemClock;
+    this.#versions = new DagVersions(deps.db);
+    this.#dispatcher = new Dispatcher(deps.broker, deps.log);
+    const { scheduler } = deps.config;
+    this.#job = new Job({
+      db: deps.db,
+      type: "SchedulerJob",
+      heartbeatSeconds: scheduler.scheduler_heartbeat_sec,
+      log: deps.log,
+    });
+    const every = (seconds: number, what: string, run: () => Promise<void>) =>
+      new Periodic({
+        everyMs: seconds * 1000,
+        run,
+        onError: (error) => deps.log.warn({ cause: messageOf(error) }, `${what} failed; it is tried again`),
+        clock: this.#clock,
+      });
+    this.#recovery = [
+      every(scheduler.task_instance_heartbeat_timeout_detection_interval, "looking for lost attempts", async () => {
+        deps.broker.wake(await this.#transaction(handleLostAttempts));
+      }),
+      every(Math.max(0.5, scheduler.task_redispatch_after / 3), "looking for unclaimed attempts", async () => {
+        await this.#redispatch(scheduler.task_redispatch_after);
+        await this.#failUnclaimed(scheduler.task_queued_timeout);
+      }),
+    ];
+  }
+
+  async start(): Promise<void> {
+    if (this.#loop !== undefined) return;
+    await this.#job.start();
+    this.#deps.broker.onReconnect(() => {
+      this.#redispatch(0).catch((error: unknown) => {
+        this.#deps.log.warn({ cause: messageOf(error) }, "queued attempts could not be sent again");
+      });
+    });
+    await Promise.all(this.#recovery.map((periodic) => periodic.start()));
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#deps.broker.interruptTake();
+    await this.#loop;
+    await Promise.all(this.#recovery.map((periodic) => periodic.stop()));
+    await this.#dispatcher.drain();
+    await this.#job.stop();
+  }
+
+  async #run(): Promise<void> {
+    const idleMs = this.#deps.config.scheduler.scheduler_idle_sleep_time * 1000;
+    let again = true;
+    while (!this.#stopping) {
+      try {
+        const wait = again ? 1 : Math.max(1, Math.min(idleMs, this.#nextTick - this.#clock.now()));
+        const wakes = await this.#deps.broker.takeWakes(wait);
+        again = await this.#pass(wakes);
+      } catch (error) {
+        this.#deps.log.error({ cause: messageOf(error) }, "a scheduling pass failed; the next one follows");
+        again = false;
+        await new Promise<void>((resolve) => this.#clock.after(PAUSE_AFTER_FAILURE_MS, resolve));
+      }
+    }
+  }
+
+  /** One pass. True when there is more to do at once. */
+  async #pass(wakes: readonly Wake[]): Promise<boolean> {
+    const { scheduler } = this.#deps.config;
+    const now = this.#clock.now();
+    const isTick = now >= this.#nextTick;
+    const isSweep = now >= this.#nextSweep;
+    if (isTick) this.#nextTick = now + scheduler.scheduler_idle_sleep_time * 1000;
+    if (isSweep) this.#nextSweep = now + (scheduler.sweep_interval * 1000) / 2;
+    if (isTick || wakes.some((wake) => wake.dagRunId === null)) this.#lookForQueuedRuns = true;
+
+    let more = false;
+    if (isTick) {
+      const due = await this.#transaction(createDueRuns);
+      more = due.more;
+    }
+    const named = mergeWakes(wakes);
+    if (isTick) await this.#addDueTasks(named);
+    const startRuns = this.#lookForQueuedRuns;
+    this.#lookForQueuedRuns = false;
+    const outcome = await this.#transaction(async (deps) => {
+      const started = startRuns ? await startQueuedRuns(deps) : { started: 0, scheduled: 0, finished: [] };
+      const targets = await this.#targets(deps.tx, named, isSweep);
+      const examined = await examineRuns(deps, targets);
+      const queued =
+        isTick || isSweep || wakes.length > 0 || started.scheduled > 0
+          ? await queueScheduledTasks(deps, this.#job.id)
+          : [];
+      return { started, examined, queued };
+    });
+    this.#dispatcher.dispatch(outcome.queued);
+    const finished = outcome.started.finished.length + outcome.examined.finished.length;
+    if (finished > 0 || outcome.started.started > 0) this.#lookForQueuedRuns = true;
+    return more || this.#lookForQueuedRuns || outcome.queued.length >= scheduler.max_tis_per_query;
+  }
+
+  async #targets(tx: Queryable, named: ReadonlyMap<number, Set<string> | null>, isSweep: boolean): Promise<Target[]> {
+    const { scheduler } = this.#deps.config;
+    const asTarget = (run: LockedRun, changed: Set<string> | null): Target => ({
+      run,
+      changed: changed === null ? null : [...changed],
+    });
+    const locked = named.size === 0 ? [] : await tx.run(lockRuns, [[...named.keys()].sort((a, b) => a - b)]);
+    const targets = locked.map((run) => asTarget(run, named.get(run.id) ?? null));
+    if (!isSweep) return targets;
+    const swept = await tx.run(lockRunsToSweep, [scheduler.sweep_interval, scheduler.max_dagruns_per_loop_to_schedule]);
+    const whole = new Set(swept.map((run) => run.id));
+    return [...targets.filter(({ run }) => !whole.has(run.id)), ...swept.map((run) => asTarget(run, null))];
+  }
+
+  async #addDueTasks(named: Map<number, Set<string> | null>): Promise<void> {
+    for (const row of await this.#deps.db.run(runsWithDueTasks, [1_000])) {
+      const tasks = named.get(row.dagRunId);
+      if (tasks === undefined) named.set(row.dagRunId, new Set([row.taskId]));
+      else tasks?.add(row.taskId);
+    }
+  }
+
+  async #redispatch(olderThanSeconds: number): Promise<void> {
+    const limit = this.#deps.config.scheduler.max_tis_per_query;
+    let lost: QueuedAttempt[];
+    do {
+      lost = await this.#deps.db.run(redispatchAttempts, [olderThanSeconds, limit]);
+      if (lost.length > 0)
+        this.#deps.log.info({ attempts: lost.length }, "queued attempts are sent to the broker again");
+      this.#dispatcher.dispatch(lost);
+    } while (olderThanSeconds > 0 && lost.length === limit);
+  }
+
+  async #failUnclaimed(olderThanSeconds: number): Promise<void> {
+    const failed = await this.#deps.db.run(failUnclaimedAttempts, [olderThanSeconds, 500]);
+    if (failed.length === 0) return;
+    this.#deps.log.warn(
+      { attempts: failed.length, queues: [...new Set(failed.map((row) => row.queue))] },
+      "attempts that no worker claimed have failed",
+    );
+    this.#deps.broker.wake(failed.map((row) => ({ dagRunId: row.dagRunId, taskIds: [row.taskId] })));
+  }
+
+  async #transaction<T>(actor: (deps: ActorDeps) => Promise<T>): Promise<T> {
+    const { db, config, log } = this.#deps;
+    return await db.transaction(async (tx) => await actor({ tx, versions: this.#versions, config, log }));
+  }
+}
+
+/** By run: the tasks that changed, or null for the whole of it. */
+function mergeWakes(wakes: readonly Wake[]): Map<number, Set<string> | null> {
+  const merged = new Map<number, Set<string> | null>();
+  for (const { dagRunId, taskIds } of wakes) {
+    if (dagRunId === null) continue;
+    const known = merged.get(dagRunId);
+    if (known === null) continue;
+    if (taskIds === null) merged.set(dagRunId, null);
+    else if (known === undefined) merged.set(dagRunId, new Set(taskIds));
+    else for (const id of taskIds) known.add(id);
+  }
+  return merged;
+}

@@ -1,0 +1,126 @@
+// Writes how attempts ended, many in one transaction, each only if the attempt is still this worker's; then wakes the
+// scheduler. It goes on until Postgres has answered: a repeat of a write that was made is a success, and anything else
+// that matches no row is a stale result, which is dropped and counted.
+import {
+  finishAttempts,
+  newId,
+  readAttempts,
+  retryAttempts,
+  type ClaimedAttempt,
+  type Database,
+  type Queryable,
+} from "@millrace/shared/db";
+import { messageOf } from "@millrace/shared/errors";
+import { Batcher } from "@millrace/shared/lifecycle";
+import type { Logger } from "@millrace/shared/observability";
+import type { Broker } from "@millrace/shared/queue";
+
+export type Ending =
+  | {
+      readonly kind: "final";
+      readonly state: "success" | "failed" | "skipped";
+      readonly branchDecision?: string;
+      /** JSON of the return value. */
+      readonly returnValue?: string;
+    }
+  | { readonly kind: "retry"; readonly delaySeconds: number; readonly free: boolean };
+
+interface Item {
+  readonly attempt: ClaimedAttempt;
+  readonly ending: Ending;
+}
+
+const RETRY_MS = 500;
+
+export class Finisher {
+  readonly #db: Database;
+  readonly #broker: Broker;
+  readonly #log: Logger;
+  readonly #batcher: Batcher<Item, boolean>;
+
+  constructor(db: Database, broker: Broker, log: Logger) {
+    this.#db = db;
+    this.#broker = broker;
+    this.#log = log;
+    this.#batcher = new Batcher({ maxItems: 200, flush: (items) => this.#flush(items) });
+  }
+
+  /** True when the ending stands; false when the attempt was no longer this worker's. */
+  async finish(attempt: ClaimedAttempt, ending: Ending): Promise<boolean> {
+    for (let isRepeat = false; ; isRepeat = true) {
+      try {
+        if (await this.#batcher.add({ attempt, ending })) return true;
+        if (!isRepeat || !(await this.#stands(attempt, ending))) return false;
+        this.#wake([{ attempt, ending }]);
+        return true;
+      } catch (error) {
+        this.#log.warn(
+          { attempt: attempt.id, cause: messageOf(error) },
+          "the end of an attempt could not be written; it is tried again",
+        );
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  async #flush(items: readonly Item[]): Promise<boolean[]> {
+    const finals = items.flatMap(({ attempt, ending }) => (ending.kind === "final" ? [{ attempt, ending }] : []));
+    const retries = items.flatMap(({ attempt, ending }) => (ending.kind === "retry" ? [{ attempt, ending }] : []));
+    const write = async (tx: Queryable): Promise<string[]> => [
+      ...(await writeFinals(tx, finals)),
+      ...(await writeRetries(tx, retries)),
+    ];
+    const both = finals.length > 0 && retries.length > 0;
+    const written = new Set(both ? await this.#db.transaction(write) : await write(this.#db));
+    this.#wake(items.filter((item) => written.has(item.attempt.id)));
+    return items.map((item) => written.has(item.attempt.id));
+  }
+
+  async #stands(attempt: ClaimedAttempt, ending: Ending): Promise<boolean> {
+    const [row] = await this.#db.run(readAttempts, [[attempt.id]]);
+    if (row === undefined) return false;
+    return ending.kind === "retry"
+      ? row.isHistory && row.epoch === attempt.epoch
+      : !row.isHistory && row.state === ending.state && row.epoch === attempt.epoch + 1;
+  }
+
+  #wake(items: readonly Item[]): void {
+    const byRun = new Map<number, string[]>();
+    for (const { attempt, ending } of items) {
+      // A delayed retry is found when it is due.
+      if (ending.kind === "retry" && ending.delaySeconds > 0) continue;
+      byRun.set(attempt.dagRunId, [...(byRun.get(attempt.dagRunId) ?? []), attempt.taskId]);
+    }
+    this.#broker.wake([...byRun].map(([dagRunId, taskIds]) => ({ dagRunId, taskIds })));
+  }
+}
+
+type Of<K extends Ending["kind"]> = { readonly attempt: ClaimedAttempt; readonly ending: Extract<Ending, { kind: K }> };
+
+async function writeFinals(tx: Queryable, items: readonly Of<"final">[]): Promise<string[]> {
+  if (items.length === 0) return [];
+  const results = items.filter((item) => item.ending.returnValue !== undefined);
+  const rows = await tx.run(finishAttempts, [
+    items.map((item) => item.attempt.id),
+    items.map((item) => item.attempt.epoch),
+    items.map((item) => item.ending.state),
+    items.map((item) => item.ending.branchDecision ?? null),
+    results.map((item) => item.attempt.id),
+    results.map(() => "return_value"),
+    results.map((item) => item.ending.returnValue ?? "null"),
+  ]);
+  return rows.map((row) => row.id);
+}
+
+async function writeRetries(tx: Queryable, items: readonly Of<"retry">[]): Promise<string[]> {
+  if (items.length === 0) return [];
+  const rows = await tx.run(retryAttempts, [
+    items.map((item) => item.attempt.id),
+    items.map((item) => item.attempt.epoch),
+    items.map(() => newId()),
+    items.map((item) => item.ending.delaySeconds),
+    items.map((item) => item.ending.free),
+    items.map(() => false),
+  ]);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,68 @@
+// The log of one attempt: JSON lines in a file of its own, gathered for a moment and written together. What cannot be
+// written (a full disk) is said once in the worker's own log and never harms the attempt.
+import { appendFile, mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { messageOf } from "@millrace/shared/errors";
+import type { Logger } from "@millrace/shared/observability";
+
+const GATHER_MS = 200;
+const GATHER_BYTES = 65_536;
+const MAX_LINE_CHARS = 100_000;
+
+/** Folders that this process has made or found; bounded, since runs come and go. */
+const known = new Set<string>();
+
+export class AttemptLog {
+  readonly #path: string;
+  readonly #log: Logger;
+  #lines: string[] = [];
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #hasFailed = false;
+
+  constructor(path: string, log: Logger) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  write(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    const text =
+      event.length > MAX_LINE_CHARS ? `${event.slice(0, MAX_LINE_CHARS)}… (${event.length} characters)` : event;
+    const line = `${JSON.stringify({ timestamp: new Date().toISOString(), level, logger, event: text, ...fields })}\n`;
+    this.#lines.push(line);
+    this.#bytes += line.length;
+    if (this.#bytes > GATHER_BYTES) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    await this.#writing;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lines.length === 0) return;
+    const text = this.#lines.join("");
+    this.#lines = [];
+    this.#bytes = 0;
+    this.#writing = this.#writing.then(async () => {
+      try {
+        const folder = dirname(this.#path);
+        if (!known.has(folder)) {
+          await mkdir(folder, { recursive: true });
+          if (known.size > 10_000) known.clear();
+          known.add(folder);
+        }
+        await appendFile(this.#path, text);
+      } catch (error) {
+        known.clear();
+        if (!this.#hasFailed)
+          this.#log.error({ path: this.#path, cause: messageOf(error) }, "a task log could not be written");
+        this.#hasFailed = true;
+      }
+    });
+  }
+}

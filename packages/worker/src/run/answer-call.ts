@@ -1,0 +1,47 @@
+// What a running handler asks for, answered from Postgres and the worker's environment. An attempt writes XComs of its
+// own task instance only, and only while it is the current one.
+import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
+import {
+  deleteVariable,
+  readVariable,
+  readXComs,
+  writeVariable,
+  writeXCom,
+  type ClaimedAttempt,
+  type Database,
+} from "@millrace/shared/db";
+import type { Call, ToChild } from "./ipc.ts";
+
+type Answer = Extract<ToChild, { type: "reply" }>["value"];
+
+export async function answerCall(db: Database, attempt: ClaimedAttempt, call: Call): Promise<Answer> {
+  switch (call.method) {
+    case "getXCom": {
+      const { dagId, runId, taskId, mapIndex, key } = call.params;
+      const [row] = await db.run(readXComs, [[dagId], [runId], [taskId], [mapIndex], [key]]);
+      return row?.value as Answer;
+    }
+    case "setXCom": {
+      const { dagId, runId, taskId, mapIndex, key, value } = call.params;
+      const isOwn =
+        dagId === attempt.dagId &&
+        runId === attempt.runId &&
+        taskId === attempt.taskId &&
+        mapIndex === attempt.mapIndex;
+      if (!isOwn) throw new Error(`a task sets XComs of its own only, not of ${dagId}.${taskId} in run ${runId}`);
+      const [row] = await db.run(writeXCom, [attempt.id, attempt.epoch, key, JSON.stringify(value)]);
+      if (row === undefined) throw new Error(`XCom ${key} was not set: this attempt is no longer the current one`);
+      return undefined;
+    }
+    case "getVariable":
+      return variableFromEnvironment(call.params.key) ?? (await db.run(readVariable, [call.params.key]))[0]?.val;
+    case "setVariable":
+      await db.run(writeVariable, [call.params.key, call.params.value, call.params.description ?? null]);
+      return undefined;
+    case "deleteVariable":
+      await db.run(deleteVariable, [call.params.key]);
+      return undefined;
+    case "getConnection":
+      return connectionFromEnvironment(call.params.connectionId);
+  }
+}

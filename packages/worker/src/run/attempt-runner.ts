@@ -1,0 +1,217 @@
+// Runs one claimed attempt from its claim to the writing of its end: inputs, a warm child, the execution timeout, and the
+// decision whether a failure is tried again.
+import type { RunRequest, TaskError, TaskOutcome } from "@millrace/sdk/runtime";
+import type { Json, TaskSpec } from "@millrace/sdk/spec";
+import type { Config } from "@millrace/shared/config";
+import { DagVersions, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import { messageOf } from "@millrace/shared/errors";
+import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
+import { attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
+import type { ArtifactStore } from "../artifacts/artifact-store.ts";
+import type { Ending, Finisher } from "../finish/finisher.ts";
+import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
+import { AttemptLog } from "../logs/attempt-log.ts";
+import { answerCall } from "./answer-call.ts";
+import type { ChildPool } from "./child-pool.ts";
+import { Inputs } from "./read-inputs.ts";
+import type { ChildResult, WarmChild } from "./warm-child.ts";
+
+export interface AttemptRunnerDeps {
+  readonly db: Database;
+  readonly config: Config;
+  readonly log: Logger;
+  readonly pool: ChildPool;
+  readonly artifacts: ArtifactStore;
+  readonly heartbeats: Heartbeats;
+  readonly finisher: Finisher;
+}
+
+/** Why an attempt is being stopped from outside. */
+interface Stop {
+  readonly reason: string;
+  /** `timeout` is the task's own failure; `release` hands the attempt back; `lost` leaves it to whoever took it. */
+  readonly kind: "timeout" | "release" | "lost";
+}
+
+export class AttemptRunner {
+  readonly #deps: AttemptRunnerDeps;
+  readonly #versions: DagVersions;
+  readonly #inputs: Inputs;
+  readonly #running = new Map<string, (stop: Stop) => void>();
+
+  constructor(deps: AttemptRunnerDeps) {
+    this.#deps = deps;
+    this.#versions = new DagVersions(deps.db, 1_000);
+    this.#inputs = new Inputs(deps.db);
+  }
+
+  /** Stops every attempt and hands it back without using a try: the worker's time to drain is over. */
+  releaseAll(): void {
+    for (const stop of this.#running.values())
+      stop({ reason: "the worker shut down before the task ended", kind: "release" });
+  }
+
+  async run(attempt: ClaimedAttempt): Promise<void> {
+    const { config, heartbeats, finisher } = this.#deps;
+    const log = new AttemptLog(attemptLogPath(config.logging.base_log_folder, attempt), this.#deps.log);
+    let stopped: Stop | undefined;
+    let child: WarmChild | undefined;
+    const stop = (why: Stop) => {
+      if (stopped !== undefined) return;
+      stopped = why;
+      log.write("warn", "millrace", `stopping: ${why.reason}`);
+      if (why.kind === "timeout") child?.abort(why.reason);
+      else void child?.kill();
+    };
+    const held: HeldAttempt = {
+      id: attempt.id,
+      epoch: attempt.epoch,
+      stop: (reason) => stop({ reason, kind: "lost" }),
+    };
+    heartbeats.add(held);
+    this.#running.set(attempt.id, stop);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const spec = await this.#specOf(attempt);
+      log.write("info", "millrace", `try ${attempt.tryNumber} of ${attempt.dagId}.${attempt.taskId} starts`, {
+        run_id: attempt.runId,
+        pid: process.pid,
+      });
+      let result: ChildResult;
+      try {
+        const request = await this.#request(attempt, spec);
+        const artifactPath = await this.#deps.artifacts.path(attempt.artifactHash);
+        child = await this.#deps.pool.acquire();
+        if (stopped !== undefined) await child.kill();
+        const limit = spec.executionTimeout;
+        if (limit !== undefined) {
+          timer = setTimeout(
+            () => stop({ reason: `the task ran longer than its executionTimeout of ${limit} s`, kind: "timeout" }),
+            limit * 1000,
+          );
+        }
+        result = await child.run(artifactPath, request, {
+          onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
+          onCall: (call) => answerCall(this.#deps.db, attempt, call),
+        });
+      } catch (error) {
+        result = { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };
+      } finally {
+        clearTimeout(timer);
+        if (child !== undefined) this.#deps.pool.release(child);
+      }
+      const why = stopped as Stop | undefined;
+      if (why?.kind === "lost") return;
+      const outcome =
+        why === undefined
+          ? outcomeOf(result)
+          : failure(why.kind === "timeout" ? "TaskTimeout" : "WorkerShutdown", why.reason);
+      const ending = await this.#ending(attempt, spec, outcome, log, why);
+      if (!(await finisher.finish(attempt, ending))) {
+        log.write("warn", "millrace", "the result was dropped: this attempt was no longer the current one");
+        this.#deps.log.warn(
+          { attempt: attempt.id, dag: attempt.dagId, task: attempt.taskId },
+          "a stale result was dropped",
+        );
+      }
+    } finally {
+      this.#running.delete(attempt.id);
+      heartbeats.remove(held);
+      await log.close();
+    }
+  }
+
+  async #specOf(attempt: ClaimedAttempt): Promise<TaskSpec> {
+    const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
+    const spec = graph?.tasks.get(attempt.taskId)?.spec;
+    if (spec === undefined)
+      throw new Error(`version ${attempt.versionId} of ${attempt.dagId} has no task ${attempt.taskId}`);
+    return spec;
+  }
+
+  async #request(attempt: ClaimedAttempt, spec: TaskSpec): Promise<RunRequest> {
+    const iso = (date: Date | null) => date?.toISOString() ?? null;
+    const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
+    const conf = attempt.conf as Record<string, Json>;
+    return {
+      dagId: attempt.dagId,
+      taskId: attempt.taskId,
+      runId: attempt.runId,
+      mapIndex: attempt.mapIndex,
+      tryNumber: attempt.tryNumber,
+      maxTries: attempt.maxTries,
+      logicalDate: iso(attempt.logicalDate),
+      dataIntervalStart: iso(attempt.dataIntervalStart),
+      dataIntervalEnd: iso(attempt.dataIntervalEnd),
+      runAfter: attempt.runAfter.toISOString(),
+      runType: attempt.runType,
+      conf,
+      params: { ...graph?.spec.params, ...conf },
+      inputs: await this.#inputs.of(attempt, spec),
+      maxXComBytes: this.#deps.config.core.max_xcom_bytes,
+    };
+  }
+
+  async #ending(
+    attempt: ClaimedAttempt,
+    spec: TaskSpec,
+    outcome: TaskOutcome,
+    log: AttemptLog,
+    stopped: Stop | undefined,
+  ): Promise<Ending> {
+    if (outcome.kind === "success") {
+      log.write("info", "millrace", "the task succeeded");
+      return {
+        kind: "final",
+        state: "success",
+        ...(outcome.branch === undefined ? {} : { branchDecision: JSON.stringify(outcome.branch) }),
+        ...(outcome.returnValue === undefined || !spec.doXcomPush
+          ? {}
+          : { returnValue: JSON.stringify(outcome.returnValue) }),
+      };
+    }
+    if (outcome.kind === "skipped") {
+      log.write("info", "millrace", `the task was skipped: ${outcome.message}`);
+      return { kind: "final", state: "skipped" };
+    }
+    log.write("error", "millrace", await this.#describe(attempt, outcome.error));
+    if (stopped?.kind === "release") {
+      log.write("info", "millrace", "it runs again without using a try");
+      return { kind: "retry", delaySeconds: 0, free: true };
+    }
+    if (!hasTryLeft({ tryNumber: attempt.tryNumber, maxTries: attempt.maxTries, retryable: outcome.retryable })) {
+      return { kind: "final", state: "failed" };
+    }
+    const jitter = jitterOf(`${attempt.dagId}#${attempt.taskId}#${attempt.runId}#${attempt.tryNumber}`);
+    const delaySeconds = retryDelaySeconds(
+      spec,
+      attempt.tryNumber,
+      jitter,
+      this.#deps.config.core.max_task_retry_delay,
+    );
+    log.write("info", "millrace", `it is tried again in ${delaySeconds} s`);
+    return { kind: "retry", delaySeconds, free: false };
+  }
+
+  /** The failure as its author wants to see it: with the lines of their own file. */
+  async #describe(attempt: ClaimedAttempt, error: TaskError): Promise<string> {
+    if (error.stack === undefined || error.stack === "") return `${error.name}: ${error.message}`;
+    try {
+      return mapStack(error.stack, await this.#deps.artifacts.sourceMap(attempt.artifactHash), {});
+    } catch {
+      return error.stack;
+    }
+  }
+}
+
+const failure = (name: string, message: string): TaskOutcome => ({
+  kind: "failed",
+  retryable: true,
+  error: { name, message },
+});
+
+/** A process that ended without an outcome is the task's own failure. */
+const outcomeOf = (result: ChildResult): TaskOutcome =>
+  result.kind === "outcome"
+    ? result.outcome
+    : failure("TaskProcessDied", `the process that ran the task ${result.how}`);

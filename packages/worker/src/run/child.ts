@@ -1,0 +1,130 @@
+// The warm process that runs handlers, one attempt at a time. It imports the artifact of an attempt once, runs the
+// handler and tells the outcome; whatever the handler asks for goes to the worker. Plain program: see plainProgram.
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { Artifact, RunHost } from "@millrace/sdk/runtime";
+import type { Json } from "@millrace/sdk/spec";
+import type { Call, FromChild, ToChild } from "./ipc.ts";
+
+// A handler that blocks the event loop, and the process groups it started, must not outlive a worker that was killed;
+// only another thread can notice.
+const WATCHDOG = `const { parentPort } = require("node:worker_threads");
+const parent = process.ppid;
+const groups = new Set();
+parentPort.on("message", ([pid, what]) => (what === "started" ? groups.add(pid) : groups.delete(pid)));
+setInterval(() => {
+  if (process.ppid === parent) return;
+  for (const pid of groups) { try { process.kill(-pid, "SIGKILL"); } catch {} }
+  process.kill(process.pid, "SIGKILL");
+}, 500);`;
+const watchdog = new Worker(WATCHDOG, { eval: true });
+watchdog.unref();
+
+Error.stackTraceLimit = 50;
+const toWorker = process.send?.bind(process);
+const send = (message: FromChild) => toWorker?.(message);
+delete process.send;
+
+let abort = new AbortController();
+let nextCall = 0;
+const waiting = new Map<number, { resolve: (value: Json | undefined) => void; reject: (error: Error) => void }>();
+
+function call(what: Call): Promise<Json | undefined> {
+  const id = nextCall++;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    send({ type: "call", id, ...what });
+  });
+}
+
+const hostOf = (signal: AbortSignal): RunHost => ({
+  signal,
+  log: (level, message, fields) =>
+    send({ type: "log", level, logger: "task", message, ...(fields === undefined ? {} : { fields }) }),
+  processGroup: (pid, what) => {
+    watchdog.postMessage([pid, what]);
+    send({ type: "group", pid, what });
+  },
+  getXCom: async (params) => await call({ method: "getXCom", params }),
+  setXCom: async (params) => void (await call({ method: "setXCom", params })),
+  getVariable: async (key) => (await call({ method: "getVariable", params: { key } })) as string | undefined,
+  setVariable: async (key, value, description) =>
+    void (await call({
+      method: "setVariable",
+      params: { key, value, ...(description === undefined ? {} : { description }) },
+    })),
+  deleteVariable: async (key) => void (await call({ method: "deleteVariable", params: { key } })),
+  // The worker answers this method with a connection, and the others with JSON.
+  getConnection: async (connectionId) =>
+    (await call({ method: "getConnection", params: { connectionId } })) as Awaited<
+      ReturnType<RunHost["getConnection"]>
+    >,
+});
+
+const flushes: (() => void)[] = [];
+
+// What a handler prints goes through the same channel as its outcome, so that it always comes before it.
+for (const [stream, logger, level] of [
+  [process.stdout, "task.stdout", "info"],
+  [process.stderr, "task.stderr", "error"],
+] as const) {
+  let rest = "";
+  stream.write = (chunk: string | Uint8Array, ...more: unknown[]): boolean => {
+    const lines = (rest + (typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"))).split("\n");
+    rest = lines.pop() ?? "";
+    for (const message of lines) send({ type: "log", level, logger, message });
+    const done = more.find((argument) => typeof argument === "function") as (() => void) | undefined;
+    done?.();
+    return true;
+  };
+  flushes.push(() => {
+    if (rest !== "") send({ type: "log", level, logger, message: rest });
+    rest = "";
+  });
+}
+
+async function run({ artifactPath, request }: Extract<ToChild, { type: "run" }>): Promise<void> {
+  abort = new AbortController();
+  try {
+    const bundle = (await import(pathToFileURL(artifactPath).href)) as { readonly artifact: Artifact };
+    const outcome = await bundle.artifact.run(request, hostOf(abort.signal));
+    finish({ type: "outcome", outcome, rssBytes: process.memoryUsage.rss() });
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    finish({
+      type: "outcome",
+      outcome: {
+        kind: "failed",
+        retryable: true,
+        error: { name: error.name, message: error.message, stack: error.stack ?? "" },
+      },
+      rssBytes: process.memoryUsage.rss(),
+    });
+  }
+}
+
+function finish(outcome: FromChild): void {
+  for (const flush of flushes) flush();
+  waiting.clear();
+  send(outcome);
+}
+
+process.on("message", (message: ToChild) => {
+  switch (message.type) {
+    case "run":
+      void run(message);
+      break;
+    case "abort":
+      abort.abort(new Error(message.reason));
+      break;
+    case "reply":
+      waiting.get(message.id)?.resolve(message.value as Json | undefined);
+      waiting.delete(message.id);
+      break;
+    case "refuse":
+      waiting.get(message.id)?.reject(new Error(message.message));
+      waiting.delete(message.id);
+      break;
+  }
+});
+send({ type: "ready" });

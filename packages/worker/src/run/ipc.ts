@@ -1,0 +1,36 @@
+// What a worker and its child processes say to each other, one JSON message at a time. The child has no other way out:
+// no database, no broker, no configuration.
+import type { ConnectionValue, RunRequest, TaskOutcome, XComKey } from "@millrace/sdk/runtime";
+import type { Json } from "@millrace/sdk/spec";
+
+export type ToChild =
+  | { readonly type: "run"; readonly artifactPath: string; readonly request: RunRequest }
+  | { readonly type: "abort"; readonly reason: string }
+  | { readonly type: "reply"; readonly id: number; readonly value?: Json | ConnectionValue }
+  | { readonly type: "refuse"; readonly id: number; readonly message: string };
+
+export type FromChild =
+  | { readonly type: "ready" }
+  | {
+      readonly type: "log";
+      readonly level: string;
+      readonly logger: string;
+      readonly message: string;
+      readonly fields?: Readonly<Record<string, Json>>;
+    }
+  /** A process group that the handler started: it ends with the child, whatever ends that. */
+  | { readonly type: "group"; readonly pid: number; readonly what: "started" | "ended" }
+  | ({ readonly type: "call"; readonly id: number } & Call)
+  | { readonly type: "outcome"; readonly outcome: TaskOutcome; readonly rssBytes: number };
+
+/** What a handler asks its worker for. */
+export type Call =
+  | { readonly method: "getXCom"; readonly params: XComKey }
+  | { readonly method: "setXCom"; readonly params: XComKey & { readonly value: Json } }
+  | { readonly method: "getVariable"; readonly params: { readonly key: string } }
+  | {
+      readonly method: "setVariable";
+      readonly params: { readonly key: string; readonly value: string; readonly description?: string };
+    }
+  | { readonly method: "deleteVariable"; readonly params: { readonly key: string } }
+  | { readonly method: "getConnection"; readonly params: { readonly connectionId: string } };

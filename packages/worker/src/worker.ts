@@ -1,0 +1,107 @@
+// The worker: takes attempts from its queues, claims them in Postgres, runs each in a warm child, writes how it ended.
+// Stopping drains: nothing new is taken, what runs may finish and goes on living; at the end of the grace the rest is
+// handed back without using a try.
+import { Job } from "@millrace/shared/db";
+import { messageOf } from "@millrace/shared/errors";
+import type { Service } from "@millrace/shared/lifecycle";
+import type { AttemptMessage, Consumer } from "@millrace/shared/queue";
+import { ArtifactStore } from "./artifacts/artifact-store.ts";
+import { Claimer } from "./claim/claimer.ts";
+import type { WorkerDeps } from "./deps.ts";
+import { Finisher } from "./finish/finisher.ts";
+import { Heartbeats } from "./heartbeat/heartbeats.ts";
+import { AttemptRunner } from "./run/attempt-runner.ts";
+import { ChildPool } from "./run/child-pool.ts";
+
+export class Worker implements Service {
+  readonly #deps: WorkerDeps;
+  readonly #job: Job;
+  readonly #pool: ChildPool;
+  readonly #heartbeats: Heartbeats;
+  readonly #claimer: Claimer;
+  readonly #runner: AttemptRunner;
+  #consumer: Consumer | undefined;
+  #stopping: Promise<void> | undefined;
+  readonly #handling = new Set<Promise<void>>();
+
+  constructor(deps: WorkerDeps) {
+    const { db, broker, config, log } = deps;
+    const { queues, concurrency } = config.workers;
+    this.#deps = deps;
+    this.#job = new Job({
+      db,
+      type: "WorkerJob",
+      heartbeatSeconds: config.scheduler.task_instance_heartbeat_sec,
+      log,
+      queues,
+      concurrency,
+    });
+    this.#pool = new ChildPool(config);
+    this.#heartbeats = new Heartbeats(db, () => this.#job.id, config.scheduler.task_instance_heartbeat_sec, log);
+    this.#claimer = new Claimer(db, () => this.#job.id, log);
+    this.#runner = new AttemptRunner({
+      db,
+      config,
+      log,
+      pool: this.#pool,
+      artifacts: new ArtifactStore(db, config.workers.artifact_folder),
+      heartbeats: this.#heartbeats,
+      finisher: new Finisher(db, broker, log),
+    });
+  }
+
+  async start(): Promise<void> {
+    if (this.#consumer !== undefined) return;
+    const { broker, config } = this.#deps;
+    await this.#job.start();
+    await this.#pool.start();
+    await this.#heartbeats.start();
+    await broker.onSignal((ids) => this.#heartbeats.lookAt(ids));
+    const { queues, concurrency } = config.workers;
+    this.#consumer = broker.consume({ queues, concurrency, handle: (message) => this.#handle(message) });
+    await this.#consumer.start();
+  }
+
+  stop(): Promise<void> {
+    return (this.#stopping ??= this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    const { log, config } = this.#deps;
+    await this.#consumer?.pause();
+    if (this.#handling.size > 0) log.info({ attempts: this.#handling.size }, "waiting for running attempts to end");
+    const grace = setTimeout(() => this.#runner.releaseAll(), config.workers.graceful_timeout * 1000);
+    await Promise.all(this.#handling);
+    clearTimeout(grace);
+    await this.#consumer?.stop();
+    await this.#heartbeats.stop();
+    await this.#pool.stop();
+    await this.#job.stop();
+  }
+
+  async #handle(message: AttemptMessage): Promise<void> {
+    const handling = this.#claimAndRun(message).finally(() => this.#handling.delete(handling));
+    this.#handling.add(handling);
+    await handling;
+  }
+
+  async #claimAndRun(message: AttemptMessage): Promise<void> {
+    const attempt = await this.#claimer.claim(message);
+    if (attempt === undefined) {
+      this.#deps.log.debug(
+        { attempt: message.id, epoch: message.epoch },
+        "a message was dropped: its attempt is taken or stale",
+      );
+      return;
+    }
+    try {
+      await this.#runner.run(attempt);
+    } catch (error) {
+      // The attempt stays running without heartbeats, and is found as lost.
+      this.#deps.log.error(
+        { attempt: attempt.id, dag: attempt.dagId, task: attempt.taskId, cause: messageOf(error) },
+        "an attempt could not be run",
+      );
+    }
+  }
+}
