@@ -1,5 +1,7 @@
+export * from "./changes.ts";
 export * from "./dags.ts";
 export type { TimeRange } from "./filters.ts";
+export * from "./grid.ts";
 export * from "./health.ts";
 export * from "./operations.ts";
 export type { Page, PageRequest, Reader } from "./query.ts";

@@ -2,6 +2,7 @@ import { testDatabase } from "@millrace/testkit";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createLogger } from "../../observability/index.ts";
 import {
+  advanceChangeCursor,
   Database,
   getDag,
   getDagSpec,
@@ -10,15 +11,20 @@ import {
   getSource,
   getXCom,
   listDags,
+  listGridCells,
   listImportErrors,
   listJobs,
+  listPauseChanges,
   listPools,
   listRecentRuns,
+  listRunChanges,
   listRuns,
+  listTaskChanges,
   listTaskInstances,
   listTries,
   listVersions,
   listXComs,
+  readChangeCursor,
   readHealth,
   setPaused,
 } from "../index.ts";
@@ -40,7 +46,7 @@ insert into dag (dag_id, is_paused, is_stale, bundle_name, owners, max_active_ta
   await db.read(`insert into dag_artifact (hash, code, source_map) values ('h', '', '')`);
   await db.read(`insert into dag_version (id, dag_id, artifact_hash) values ('${VERSION}', 'etl', 'h')`);
   await db.read(`insert into serialized_dag (id, dag_id, data, dag_hash, dag_version_id)
-    values (gen_random_uuid(), 'etl', '{"dag_id_is_kept": 1}', 'h', '${VERSION}')`);
+    values (gen_random_uuid(), 'etl', '{"dagId": "etl", "schedule": {"kind": "cron", "cron": "0 0 * * *", "timezone": "UTC", "dst": {"gap": "shift", "fold": "first"}}, "startDate": "2026-01-01T00:00:00.000Z", "catchup": true, "tasks": []}', 'h', '${VERSION}')`);
   await db.read(`insert into dag_code (id, dag_id, fileloc, source_code, source_code_hash, dag_version_id)
     values (gen_random_uuid(), 'etl', '/dags/etl.ts', 'new Dag()', 'h', '${VERSION}')`);
   await db.read(`insert into dag_run (dag_id, run_id, run_type, state, logical_date, run_after, start_date, end_date, created_dag_version_id)
@@ -92,8 +98,9 @@ describe("DAGs", () => {
 
   test("are paused and unpaused with a line in the audit log", async () => {
     await setPaused(db, "etl", true, "ada");
-    expect((await getDag(db, "etl")).isPaused).toBe(true);
+    expect(await getDag(db, "etl")).toMatchObject({ isPaused: true, nextDagrun: null });
     await setPaused(db, "etl", false, "ada");
+    expect(await getDag(db, "etl")).toMatchObject({ isPaused: false, nextDagrun: new Date("2026-01-01T00:00:00Z") });
     const logged = await db.read(`select event, owner, dag_id from log order by id`);
     expect(logged).toEqual([
       { event: "pause_dag", owner: "ada", dag_id: "etl" },
@@ -105,7 +112,7 @@ describe("DAGs", () => {
   test("have versions, a source and a spec", async () => {
     expect((await listVersions(db, "etl")).items).toMatchObject([{ id: VERSION, versionNumber: 1 }]);
     expect(await getSource(db, "etl")).toMatchObject({ sourceCode: "new Dag()", versionNumber: 1 });
-    expect(await getDagSpec(db, "etl", 1)).toEqual({ dag_id_is_kept: 1 });
+    expect(await getDagSpec(db, "etl", 1)).toMatchObject({ dagId: "etl", catchup: true });
     await expect(getSource(db, "etl", 9)).rejects.toMatchObject({ code: "DAG_VERSION_NOT_FOUND" });
   });
 });
@@ -178,5 +185,33 @@ describe("operations", () => {
       `insert into import_error (filename, bundle_name, stacktrace) values ('bad.ts', 'dags-folder', 'boom')`,
     );
     expect((await listImportErrors(db, { filenamePattern: "bad" })).items).toMatchObject([{ filename: "bad.ts" }]);
+  });
+});
+
+describe("a page that watches", () => {
+  test("gets one cell a run and task, with the states of all its task instances", async () => {
+    await db.read(`insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, map_index, state, run_after)
+      select gen_random_uuid(), 'm', 'etl', 'run_1', id, i, case when i < 3 then 'failed' else 'success' end, run_after
+      from dag_run, generate_series(0, 9) i where run_id = 'run_1'`);
+    const cells = await listGridCells(db, "etl", ["run_1"]);
+    expect(Object.fromEntries(cells.map((cell) => [cell.taskId, cell.states]))).toEqual({
+      a: { success: 1 },
+      b: { running: 1 },
+      c: { none: 1 },
+      m: { failed: 3, success: 7 },
+    });
+  });
+
+  test("sees runs, tasks and pauses that changed since its cursor", async () => {
+    const cursor = await readChangeCursor(db);
+    expect(await listRunChanges(db, cursor)).toEqual([]);
+    await db.read(`update dag_run set state = 'failed' where run_id = 'run_3'`);
+    await setPaused(db, "report", true, "ada");
+    expect(await listRunChanges(db, cursor)).toMatchObject([{ change: "t1", runId: "run_3", state: "failed" }]);
+    expect(await listPauseChanges(db, cursor)).toMatchObject([{ dagId: "report", isPaused: true }]);
+    expect(await listTaskChanges(db, ["etl"], [])).toEqual([]);
+    expect(await listTaskChanges(db, [], [{ dagId: "etl", runId: "run_3" }])).toHaveLength(3);
+    // Within the look-back nothing is settled: a slower transaction may still show a smaller id.
+    expect(await advanceChangeCursor(db, cursor)).toEqual(cursor);
   });
 });
