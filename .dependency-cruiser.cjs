@@ -91,7 +91,8 @@ module.exports = {
   options: {
     parser: "swc",
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "(^|/)dist/" },
+    // Only our own build output: in node_modules, dist/ is what people import.
+    exclude: { path: "^(packages/[^/]+|tests|examples|bench)/dist/" },
     // Type-only imports are arrows, too.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
