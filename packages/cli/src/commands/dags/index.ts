@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+import { newGroup } from "../../io/command.ts";
+import type { Io } from "../../io/io.ts";
+import { list } from "./list.ts";
+import { listImportErrors } from "./list-import-errors.ts";
+import { listRuns } from "./list-runs.ts";
+import { pause, unpause } from "./pause.ts";
+import { report } from "./report.ts";
+import { show } from "./show.ts";
+import { state } from "./state.ts";
+import { test } from "./test.ts";
+import { trigger } from "./trigger.ts";
+
+const COMMANDS = [list, show, trigger, test, listRuns, state, pause, unpause, listImportErrors, report];
+
+export const dags = (io: Io): Command =>
+  newGroup(
+    io,
+    "dags",
+    {
+      about: "List, test, trigger, pause and inspect DAGs and their runs.",
+      examples: ["dags list", "dags test ./dags/hello.ts"],
+    },
+    COMMANDS.map((make) => make(io)),
+  );
