@@ -1,0 +1,121 @@
+// `dags test` at work: finds the DAG, runs it, shows logs and states as they come, and a table at the end.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Json } from "@millrace/sdk/spec";
+import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
+import { isFinished } from "@millrace/shared/model";
+import type { Io } from "../io/io.ts";
+import { Ended } from "../io/report-error.ts";
+import { printList, type Column } from "../output/format.ts";
+import { createProgress, type Progress } from "../output/progress.ts";
+import { configOf } from "../process/config-of.ts";
+import { listenForStop } from "../process/stop-signals.ts";
+import { captureOutput } from "../test-dag/capture-output.ts";
+import { findDagInFile, findDagInFolder, looksLikeFile, type FoundDag } from "../test-dag/find-dag.ts";
+import { MemoryStore } from "../test-dag/memory-store.ts";
+import { testDag } from "../test-dag/test-dag.ts";
+import type { LogLevel, TestDagResult, TestTask } from "../test-dag/test-run.ts";
+import type { TestOptions } from "./dags/test.ts";
+
+export async function runTestDag(io: Io, fileOrId: string, options: TestOptions): Promise<void> {
+  const config = configOf(io, {}, []);
+  const found = looksLikeFile(fileOrId)
+    ? await findDagInFile(fileOrId, options.dag, io.cwd)
+    : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
+  io.out(`${io.colors.bold(found.spec.dagId)}: ${found.spec.tasks.length} tasks\n`);
+
+  const progress = createProgress(io, { write: io.out, isTty: io.isTty });
+  const log = (taskId: string, level: LogLevel, message: string) => progress.print(logLine(io, taskId, level, message));
+  const capture = captureOutput<string>((taskId, stream, line) =>
+    log(taskId, stream === "stdout" ? "info" : "warn", line),
+  );
+  const stop = listenForStop();
+  try {
+    const artifact = {
+      ...found.artifact,
+      run: ((request, host) =>
+        capture.within(request.taskId, () => found.artifact.run(request, host))) as typeof found.artifact.run,
+    };
+    const result = await testDag(artifact, found.spec, {
+      logicalDate: (options.logicalDate ?? new Date()).getTime(),
+      // Read as JSON from the command line.
+      conf: (options.conf ?? {}) as Record<string, Json>,
+      store: new MemoryStore({
+        variable: (key) => variableFromEnvironment(key, io.env),
+        connection: (id) => connectionFromEnvironment(id, io.env),
+      }),
+      concurrency: options.concurrency,
+      maxXComBytes: config.core.max_xcom_bytes,
+      maxRetryDelay: config.core.max_task_retry_delay,
+      signal: stop.signal,
+      onLog: (task, level, message) => capture.outside(() => log(task.taskId, level, message)),
+      onChange: (changed, all) =>
+        capture.outside(() => {
+          progress.show(all.map((task) => ({ label: task.taskId, state: task.state, note: noteOf(task) })));
+          showError(io, progress, found, changed);
+        }),
+      ...(options.respectRetryDelay === true
+        ? {
+            waitForRetry: async (seconds: number, signal: AbortSignal) => {
+              await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
+            },
+          }
+        : {}),
+    });
+    progress.end();
+    await summarize(io, found, result);
+    if (result.state === "failed") throw new Ended(result.wasAborted ? 130 : 1);
+  } finally {
+    capture.stop();
+    stop.dispose();
+  }
+}
+
+const logLine = (io: Io, taskId: string, level: LogLevel, message: string): string => {
+  const shown = level === "error" ? io.colors.red(message) : level === "warn" ? io.colors.yellow(message) : message;
+  return `${io.colors.dim(`${taskId} |`)} ${shown}`;
+};
+
+function showError(io: Io, progress: Progress, found: FoundDag, { taskId, state, error, tryNumber }: TestTask): void {
+  if (error === undefined || (state !== "failed" && state !== "up_for_retry")) return;
+  const text = error.stack === undefined ? `${error.name}: ${error.message}` : found.mapStack(error.stack);
+  const head = `${taskId} failed in try ${tryNumber}${state === "up_for_retry" ? ", to be tried again" : ""}`;
+  progress.print(`${io.colors.red(head)}\n${text.trimEnd().replace(/^/gm, "  ")}`);
+}
+
+const noteOf = (task: TestTask): string | undefined =>
+  [
+    task.tryNumber > 1 ? `try ${task.tryNumber}` : undefined,
+    task.durationMs === undefined || !isFinished(task.state) ? undefined : `${task.durationMs.toFixed(0)} ms`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(", ") || undefined;
+
+const COLUMNS: readonly Column<TestTask>[] = [
+  { key: "task", value: (task) => task.taskId },
+  { key: "state", value: (task) => task.state },
+  { key: "tries", value: (task) => task.tryNumber },
+  { key: "ms", value: (task) => task.durationMs, shown: (task) => task.durationMs?.toFixed(0) ?? "-" },
+  {
+    key: "why",
+    value: (task) => task.error?.message ?? task.reason,
+    shown: (task) => firstLine(task.error?.message ?? task.reason),
+  },
+];
+
+const firstLine = (text: string | undefined): string => text?.split("\n")[0]?.slice(0, 100) ?? "";
+
+async function summarize(io: Io, found: FoundDag, result: TestDagResult): Promise<void> {
+  io.out("\n");
+  await printList(io, "table", COLUMNS, result.tasks);
+  const failed = result.tasks.filter((task) => task.state === "failed").map((task) => task.taskId);
+  const colour = result.state === "success" ? io.colors.green : io.colors.red;
+  const why =
+    result.verdict.kind === "failed"
+      ? result.verdict.reason === "task_failure"
+        ? `: failed ${failed.join(", ")}`
+        : `: nothing could go on: ${result.verdict.taskIds.join(", ")}`
+      : result.wasAborted
+        ? ": interrupted"
+        : "";
+  io.out(`\n${found.spec.dagId} ${colour(result.state)} in ${(result.durationMs / 1000).toFixed(2)} s${why}\n`);
+}

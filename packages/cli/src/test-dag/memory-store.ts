@@ -1,0 +1,58 @@
+// What tasks of a test run share: XComs, variables and connections in memory. Variables and connections come from the
+// environment first, as everywhere; what a task sets is kept for the run and written nowhere.
+import type { Json } from "@millrace/sdk/spec";
+import type { ConnectionValue, RunHost, XComKey } from "@millrace/sdk/runtime";
+
+export interface Lookup {
+  readonly variable: (key: string) => string | undefined;
+  readonly connection: (connectionId: string) => ConnectionValue | undefined;
+}
+
+export class MemoryStore {
+  readonly #lookup: Lookup;
+  readonly #xcoms = new Map<string, Json>();
+  readonly #variables = new Map<string, string | undefined>();
+
+  constructor(lookup: Lookup = { variable: () => undefined, connection: () => undefined }) {
+    this.#lookup = lookup;
+  }
+
+  getXCom(key: XComKey): Json | undefined {
+    return this.#xcoms.get(nameOf(key));
+  }
+
+  setXCom(key: XComKey, value: Json): void {
+    this.#xcoms.set(nameOf(key), value);
+  }
+
+  /** A new try starts without what the one before it left. */
+  forget(task: Omit<XComKey, "key">): void {
+    const prefix = nameOf({ ...task, key: "" });
+    for (const name of this.#xcoms.keys()) if (name.startsWith(prefix)) this.#xcoms.delete(name);
+  }
+
+  /** The part of a task's host that is the same for every task. */
+  hostOf(signal: AbortSignal, log: RunHost["log"]): RunHost {
+    // Async, so that a lookup that throws rejects, as it does across processes.
+    return {
+      signal,
+      log,
+      getXCom: async (query) => await Promise.resolve(this.getXCom(query)),
+      setXCom: async ({ value, ...key }) => {
+        await Promise.resolve(this.setXCom(key, value));
+      },
+      getVariable: async (key) =>
+        await Promise.resolve(this.#variables.has(key) ? this.#variables.get(key) : this.#lookup.variable(key)),
+      setVariable: async (key, value) => {
+        await Promise.resolve(this.#variables.set(key, value));
+      },
+      deleteVariable: async (key) => {
+        await Promise.resolve(this.#variables.set(key, undefined));
+      },
+      getConnection: async (connectionId) => await Promise.resolve(this.#lookup.connection(connectionId)),
+    };
+  }
+}
+
+const nameOf = ({ dagId, runId, taskId, mapIndex, key }: XComKey): string =>
+  `${JSON.stringify([dagId, runId, taskId, mapIndex])} ${key}`;

@@ -1,0 +1,198 @@
+// One run of a DAG in this process, without any service: the deciders are those of the scheduler, the handlers those of
+// the artifact, and what lies between them, which in production is Postgres, the queue and the workers, is this loop.
+// INVARIANT: a state is changed only by #set, and only after a decider or an outcome said so.
+import type { Artifact, TaskOutcome } from "@millrace/sdk/runtime";
+import type { DagSpec } from "@millrace/sdk/spec";
+import {
+  buildDagGraph,
+  decideChanges,
+  hasTryLeft,
+  inferManualInterval,
+  isFinished,
+  jitterOf,
+  judgeRun,
+  retryDelaySeconds,
+  type DagGraph,
+} from "@millrace/shared/model";
+import { MemoryStore } from "./memory-store.ts";
+import { resolveInputs } from "./resolve-inputs.ts";
+import { runAttempt } from "./run-attempt.ts";
+import { newTask, type TestDagOptions, type TestDagResult, type TestTask } from "./test-run.ts";
+
+const DAY = 86_400;
+
+/** Runs every task to its end. Never rejects for what a task does; its errors are in the result. */
+export const testDag = (artifact: Artifact, spec: DagSpec, options: TestDagOptions): Promise<TestDagResult> =>
+  new TestRun(artifact, spec, options).run();
+
+class TestRun {
+  readonly #artifact: Artifact;
+  readonly #spec: DagSpec;
+  readonly #options: TestDagOptions;
+  readonly #graph: DagGraph;
+  readonly #store: MemoryStore;
+  readonly #runId: string;
+  readonly #now = Date.now();
+  readonly #tasks: Map<string, TestTask>;
+  /** What is under way by task id: tries, and waits for the next one. */
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #waiting = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(artifact: Artifact, spec: DagSpec, options: TestDagOptions) {
+    this.#artifact = artifact;
+    this.#spec = spec;
+    this.#options = options;
+    this.#graph = buildDagGraph(spec);
+    this.#store = options.store ?? new MemoryStore();
+    this.#runId = options.runId ?? `manual__${new Date(options.logicalDate ?? this.#now).toISOString()}`;
+    this.#tasks = new Map(spec.tasks.map((task) => [task.taskId, newTask(task.taskId)]));
+  }
+
+  async run(): Promise<TestDagResult> {
+    const begin = performance.now();
+    const { signal } = this.#options;
+    const onAbort = () => this.#stop.abort(new Error("the run was interrupted"));
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener("abort", onAbort);
+    while (!this.#stop.signal.aborted) {
+      this.#decide();
+      this.#startScheduled();
+      const pending = [...this.#running.values(), ...this.#waiting.values()];
+      if (pending.length === 0) break;
+      await Promise.race(pending);
+    }
+    await Promise.all([...this.#running.values(), ...this.#waiting.values()]);
+    signal?.removeEventListener("abort", onAbort);
+    const tasks = [...this.#tasks.values()];
+    const verdict = judgeRun(this.#graph, tasks);
+    return {
+      runId: this.#runId,
+      state: verdict.kind === "success" ? "success" : "failed",
+      verdict,
+      wasAborted: this.#stop.signal.aborted,
+      tasks,
+      durationMs: performance.now() - begin,
+    };
+  }
+
+  #decide(): void {
+    const known = new Map([...this.#tasks].map(([id, task]) => [id, [task]]));
+    for (const { ti, to, reason } of decideChanges(this.#graph, known, this.#graph.tasks.keys()).changes) {
+      this.#set(ti.taskId, { state: to, reason: reason === "" ? undefined : reason });
+    }
+  }
+
+  #startScheduled(): void {
+    const weight = (task: TestTask) => this.#graph.tasks.get(task.taskId)?.priorityWeight ?? 0;
+    const ready = [...this.#tasks.values()]
+      .filter((task) => task.state === "scheduled")
+      .toSorted((a, b) => weight(b) - weight(a));
+    for (const { taskId } of ready.slice(0, (this.#options.concurrency ?? 16) - this.#running.size)) {
+      this.#running.set(
+        taskId,
+        this.#attempt(taskId).finally(() => this.#running.delete(taskId)),
+      );
+    }
+  }
+
+  async #attempt(taskId: string): Promise<void> {
+    const { tryNumber } = this.#task(taskId);
+    this.#set(taskId, { state: "running", tryNumber: tryNumber + 1, error: undefined });
+    const begin = performance.now();
+    const outcome = await this.#runOnce(taskId);
+    this.#finish(taskId, outcome, performance.now() - begin);
+  }
+
+  async #runOnce(taskId: string): Promise<TaskOutcome> {
+    const spec = this.#specOf(taskId);
+    const { logicalDate, conf = {}, maxXComBytes } = this.#options;
+    const key = { dagId: this.#spec.dagId, runId: this.#runId, mapIndex: -1 };
+    const interval =
+      this.#options.interval ?? (logicalDate === null ? null : inferManualInterval(this.#spec.schedule, logicalDate));
+    const iso = (at: number | null | undefined) =>
+      at === null || at === undefined ? null : new Date(at).toISOString();
+    this.#store.forget({ ...key, taskId });
+    const outcome = await runAttempt({
+      artifact: this.#artifact,
+      store: this.#store,
+      executionTimeout: spec.executionTimeout,
+      signal: this.#stop.signal,
+      log: (level, message, fields) => this.#options.onLog?.(this.#task(taskId), level, message, fields),
+      request: {
+        ...key,
+        taskId,
+        tryNumber: this.#task(taskId).tryNumber,
+        maxTries: spec.retries + 1,
+        logicalDate: iso(logicalDate),
+        dataIntervalStart: iso(interval?.start),
+        dataIntervalEnd: iso(interval?.end),
+        runAfter: new Date(Math.max(this.#now, logicalDate ?? 0)).toISOString(),
+        runType: "manual",
+        conf,
+        params: { ...this.#spec.params, ...conf },
+        inputs: resolveInputs(spec.inputs, (upstream) =>
+          this.#store.getXCom({ ...key, taskId: upstream, key: "return_value" }),
+        ),
+        ...(maxXComBytes === undefined ? {} : { maxXComBytes }),
+      },
+    });
+    if (outcome.kind === "success" && outcome.returnValue !== undefined) {
+      this.#store.setXCom({ ...key, taskId, key: "return_value" }, outcome.returnValue);
+    }
+    return outcome;
+  }
+
+  #finish(taskId: string, outcome: TaskOutcome, durationMs: number): void {
+    if (outcome.kind === "success") {
+      return this.#set(taskId, { state: "success", durationMs, branchDecision: outcome.branch ?? null });
+    }
+    if (outcome.kind === "skipped") {
+      return this.#set(taskId, { state: "skipped", durationMs, reason: outcome.message });
+    }
+    const { tryNumber } = this.#task(taskId);
+    const spec = this.#specOf(taskId);
+    const tryAgain = hasTryLeft({ tryNumber, maxTries: spec.retries, retryable: outcome.retryable });
+    if (tryAgain && !this.#stop.signal.aborted) {
+      this.#set(taskId, { state: "up_for_retry", isDue: false, durationMs, error: outcome.error });
+      const wait = this.#waitForRetry(taskId).finally(() => this.#waiting.delete(taskId));
+      this.#waiting.set(taskId, wait);
+      return;
+    }
+    this.#set(taskId, { state: "failed", durationMs, error: outcome.error });
+    if (this.#spec.failFast) this.#skipUnstarted(taskId);
+  }
+
+  async #waitForRetry(taskId: string): Promise<void> {
+    const { tryNumber } = this.#task(taskId);
+    const jitter = jitterOf(`${this.#spec.dagId}/${taskId}/${this.#runId}/${tryNumber}`);
+    const seconds = retryDelaySeconds(this.#specOf(taskId), tryNumber, jitter, this.#options.maxRetryDelay ?? DAY);
+    await this.#options.waitForRetry?.(seconds, this.#stop.signal);
+    this.#tasks.set(taskId, { ...this.#task(taskId), isDue: true });
+  }
+
+  /** After a failure in a DAG with failFast; what runs goes on, and teardowns clean up. */
+  #skipUnstarted(failed: string): void {
+    for (const task of this.#tasks.values()) {
+      const isTeardown = this.#specOf(task.taskId).isTeardown;
+      if (isFinished(task.state) || this.#running.has(task.taskId) || isTeardown) continue;
+      this.#set(task.taskId, { state: "skipped", reason: `${failed} failed, and the DAG is failFast` });
+    }
+  }
+
+  #set(taskId: string, change: Partial<TestTask>): void {
+    const task = { ...this.#task(taskId), ...change };
+    this.#tasks.set(taskId, task);
+    this.#options.onChange?.(task, [...this.#tasks.values()]);
+  }
+
+  #task(taskId: string): TestTask {
+    return this.#tasks.get(taskId) ?? newTask(taskId);
+  }
+
+  #specOf(taskId: string): DagSpec["tasks"][number] {
+    const node = this.#graph.tasks.get(taskId);
+    if (node === undefined) throw new Error(`DAG ${this.#spec.dagId} has no task ${taskId}`);
+    return node.spec;
+  }
+}
