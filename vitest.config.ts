@@ -15,6 +15,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     passWithNoTests: false,
+    // A bound for what hangs, on a busy machine, not an expectation.
+    testTimeout: 20_000,
     projects: [
       {
         extends: true,
@@ -27,7 +29,6 @@ export default defineConfig({
           include: ALL,
           exclude: [...configDefaults.exclude, ...UNIT],
           globalSetup: "packages/testkit/src/global-setup.ts",
-          testTimeout: 20_000,
           hookTimeout: 60_000,
         },
       },

@@ -40,9 +40,17 @@ export interface MillraceProcess extends AsyncDisposable {
 const REGISTER = fileURLToPath(new URL("../../../cli/bin/register.mjs", import.meta.url));
 const CLI = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
 
+// Ends the child when this process is gone, killed included: its end of the pipe closes then. Node hands `--import` on
+// to forks; those are not ours to end, and have to notice by themselves.
+const LEASH = `data:text/javascript,${encodeURIComponent(`
+  if (process.ppid === ${process.pid})
+    process.stdin.on("close", () => process.kill(process.pid, "SIGKILL")).resume().unref();
+`)}`;
+
 export function spawnMillrace(options: ProcessOptions): MillraceProcess {
   const mark = randomUUID();
-  const child = spawn(process.execPath, ["--import", REGISTER, options.entry ?? CLI, ...options.args], {
+  const node = ["--import", LEASH, "--import", REGISTER];
+  const child = spawn(process.execPath, [...node, options.entry ?? CLI, ...options.args], {
     cwd: options.cwd,
     // vitest's own variables would make the child believe that it is a test.
     env: {
@@ -53,7 +61,7 @@ export function spawnMillrace(options: ProcessOptions): MillraceProcess {
       ...options.env,
       [MARK]: mark,
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
   const log = new LineLog(`millrace ${options.args.join(" ")}`);
@@ -66,6 +74,7 @@ export function spawnMillrace(options: ProcessOptions): MillraceProcess {
     child.once("close", () => log.end());
   });
   exited.catch(() => log.end());
+  child.stdin.on("error", () => undefined);
   const { pid } = child;
   if (pid === undefined) throw new Error(`Could not start ${process.execPath}`);
 

@@ -6,6 +6,7 @@ import { waitUntil } from "../wait-until.ts";
 import { spawnMillrace } from "./millrace-process.ts";
 
 const entry = fileURLToPath(new URL("./fixtures/parent.mjs", import.meta.url));
+const OWNER = fileURLToPath(new URL("./fixtures/owner.ts", import.meta.url));
 
 // A dead process whose parent is dead, too, stays in the list as a zombie until init takes it out.
 const isGone = (pid: number): boolean => {
@@ -42,6 +43,13 @@ test("a process is gone once its test is over", async () => {
   await started.waitForLine(/^ready/);
   await started.dispose();
   expect(isGone(started.pid)).toBe(true);
+});
+
+test("a process ends with a test run that is killed", async () => {
+  const owner = startProcess({ entry: OWNER, args: [] });
+  const pid = Number((await owner.waitForLine(/^started \d+/)).split(" ")[1]);
+  owner.kill("SIGKILL");
+  await waitUntil(() => isGone(pid), { what: "the process of the killed run is gone" });
 });
 
 test.runIf(process.platform === "linux")(
