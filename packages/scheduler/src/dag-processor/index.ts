@@ -5,3 +5,5 @@ export { dagProblemsText, fileProblemsText } from "./record/import-error-text.ts
 export { judgeReadings, type Judgement } from "./record/judge-readings.ts";
 export { recordFailure, recordFiles } from "./record/record-failure.ts";
 export { recordParsed, type ParsedFile, type Recorded } from "./record/record-parsed.ts";
+export { DagProcessor, type DagProcessorOptions, type Processed } from "./dag-processor.ts";
+export type { FileRead } from "./read-dag-file.ts";

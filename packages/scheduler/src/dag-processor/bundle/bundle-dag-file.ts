@@ -77,13 +77,12 @@ interface Built {
 }
 
 function finish({ folder, source, code, map, metafile }: Built, warnings: readonly Message[]): DagBundle {
-  const sdk = sdkLocation();
   const paths = Object.keys(metafile.inputs).filter((path) => path !== ENTRY_NAME);
-  const names = canonicalNames(paths, folder, sdk.folder);
+  const sourceMap = JSON.parse(map) as { sources: string[]; sourcesContent: (string | null)[] };
+  // A package that has a source map of its own adds sources that are no inputs.
+  const names = canonicalNames([...paths, ...sourceMap.sources], folder, sdkLocation().folder);
   const nameOf = (path: string) => names.get(path) ?? path;
   const outsideSdk = paths.filter((path) => !nameOf(path).startsWith(SDK_PREFIX));
-  const sdkFiles = new Set(sdk.modules.values());
-  const sourceMap = JSON.parse(map) as { sources: string[]; sourcesContent: (string | null)[] };
   const sources = sourceMap.sources.map(nameOf);
   const contents = sourceMap.sourcesContent.map((content, i) => (isUsersFile(sources[i] ?? "") ? content : null));
   // The users' texts count, too: with only a comment changed the lines in the map are others.
@@ -95,9 +94,6 @@ function finish({ folder, source, code, map, metafile }: Built, warnings: readon
     hash: sha256(named),
     inputs: outsideSdk.map((path) => resolve(folder, path)),
     source,
-    usesSdk: outsideSdk.some((path) =>
-      metafile.inputs[path]?.imports.some((imported) => sdkFiles.has(resolve(folder, imported.path))),
-    ),
     warnings: [
       ...warnings.filter((warning) => concernsUser(warning, nameOf)).map(problemOf),
       ...sources.flatMap((name, i) => ownFolderProblems(name, contents[i] ?? "")),

@@ -9,8 +9,6 @@ export interface DagBundle {
   readonly inputs: readonly string[];
   /** Text of the DAG file. */
   readonly source: string;
-  /** False when nothing but the SDK itself imports the SDK: then no DAG can be constructed. */
-  readonly usesSdk: boolean;
   readonly warnings: readonly FileProblem[];
 }
 

@@ -1,0 +1,213 @@
+// The service that keeps the database equal to the DAG folder. A look finds files that are new, changed or gone; readers
+// read them, a few at once. A file that hangs holds one reader, never the look.
+import { stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Config } from "@millrace/shared/config";
+import { Job, type Database } from "@millrace/shared/db";
+import { AppError, messageOf } from "@millrace/shared/errors";
+import { SignalGate, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
+import type { Logger } from "@millrace/shared/observability";
+import type { Broker } from "@millrace/shared/queue";
+import { FolderWatch } from "./folder/folder-watch.ts";
+import { stampInputs } from "./folder/input-stamps.ts";
+import { listDagFiles } from "./folder/list-dag-files.ts";
+import { readAgain, remember, type KnownFile, type ReadAgain } from "./known-file.ts";
+import { readDagFile, type FileRead } from "./read-dag-file.ts";
+import { ReaderPool } from "./reader-pool.ts";
+import { recordFiles } from "./record/record-failure.ts";
+
+export interface DagProcessorOptions {
+  readonly db: Database;
+  /** Told of every change, so that schedulers look for due runs. */
+  readonly broker?: Pick<Broker, "wake">;
+  readonly config: Pick<Config, "core" | "dag_processor">;
+  readonly log: Logger;
+  readonly clock?: Clock;
+}
+
+export interface Processed {
+  /** How many files the folder has that may hold DAGs. */
+  readonly files: number;
+  /** What came of those that were read, by file. */
+  readonly read: ReadonlyMap<string, FileRead["result"]>;
+  /** DAGs whose file is gone. */
+  readonly stale: readonly string[];
+}
+
+/** How often inputs are compared with what was read. Costs one stat a file. */
+const POLL_MS = 1_000;
+/** After a failure that is not the file's, as of the database. */
+const RETRY_MS = 5_000;
+
+export class DagProcessor implements Service {
+  readonly #options: DagProcessorOptions;
+  readonly #clock: Clock;
+  readonly #folder: string;
+  readonly #job: Job;
+  readonly #readers: ReaderPool;
+  readonly #watch: FolderWatch;
+  readonly #gate: SignalGate;
+  readonly #known = new Map<string, KnownFile>();
+  readonly #retryAt = new Map<string, number>();
+  #files: readonly string[] = [];
+  #folders: readonly string[] = [];
+  #listedAt = -Infinity;
+  #folderChanged = true;
+  #dagsChanged = false;
+  #stopping = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: DagProcessorOptions) {
+    const { db, config, log, clock = systemClock } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#folder = resolve(config.core.dags_folder);
+    this.#readers = new ReaderPool(config.dag_processor.parsing_processes);
+    this.#gate = new SignalGate(clock);
+    this.#watch = new FolderWatch({ clock, log }, () => {
+      this.#folderChanged = true;
+      this.#gate.set();
+    });
+    const heartbeatSeconds = config.dag_processor.job_heartbeat_sec;
+    this.#job = new Job({ db, type: "DagProcessorJob", heartbeatSeconds, log, clock });
+  }
+
+  /** @throws AppError CONFIG_INVALID when there is no DAG folder. */
+  async start(): Promise<void> {
+    if (this.#loop !== undefined) return;
+    await this.#requireFolder();
+    this.#stopping = new AbortController();
+    await this.#job.start();
+    this.#loop = this.#run(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#gate.set();
+    await this.#loop;
+    this.#loop = undefined;
+    await this.#readers.idle();
+    this.#watch.close();
+    await this.#job.stop();
+  }
+
+  /** Brings the database up to date once, without a service: reads what is new since the last time, or all. */
+  async processOnce(): Promise<Processed> {
+    await this.#requireFolder();
+    const read = new Map<string, FileRead["result"]>();
+    this.#listedAt = -Infinity;
+    const stale = await this.#look(read);
+    await this.#readers.idle();
+    // Ids that others took or freed meanwhile.
+    await this.#look(read);
+    await this.#readers.idle();
+    return { files: this.#files.length, read, stale };
+  }
+
+  async #requireFolder(): Promise<void> {
+    const found = await stat(this.#folder).catch(() => undefined);
+    if (found?.isDirectory() === true) return;
+    const problems = `  - core.dags_folder is ${this.#options.config.core.dags_folder}: there is no folder ${this.#folder}. Create it, or set MILLRACE__CORE__DAGS_FOLDER`;
+    throw new AppError("CONFIG_INVALID", { count: 1, problems });
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#look();
+        this.#watchInputs();
+      } catch (error) {
+        this.#options.log.error(
+          { cause: messageOf(error) },
+          "the DAG folder could not be looked at; it is tried again",
+        );
+      }
+      await this.#gate.wait(POLL_MS);
+    }
+  }
+
+  /** Finds what has to be read and gives it to the readers; gives back the dags whose file is gone. */
+  async #look(read?: Map<string, FileRead["result"]>): Promise<readonly string[]> {
+    const [folderChanged, dagsChanged] = [this.#folderChanged, this.#dagsChanged];
+    this.#folderChanged = this.#dagsChanged = false;
+    const isDue = this.#clock.now() >= this.#listedAt + this.#options.config.dag_processor.refresh_interval * 1000;
+    const stale = folderChanged || isDue ? await this.#list() : [];
+    const look = { folderChanged, dagsChanged, packages: isDue };
+    for (const file of this.#files) {
+      if (this.#readers.has(file) || this.#clock.now() < (this.#retryAt.get(file) ?? -Infinity)) continue;
+      const again = await readAgain(this.#known.get(file), look);
+      if (again !== "no") this.#readers.add(file, async () => await this.#read(file, again, read));
+    }
+    return stale;
+  }
+
+  async #list(): Promise<readonly string[]> {
+    const { files, folders } = await listDagFiles(this.#folder);
+    const stale = await recordFiles(this.#options.db, files);
+    this.#listedAt = this.#clock.now();
+    this.#files = files;
+    this.#folders = folders;
+    for (const file of this.#known.keys()) if (!files.includes(file)) this.#known.delete(file);
+    if (stale.length > 0) {
+      this.#options.log.info({ dags: stale }, "DAGs are no longer in the folder");
+      this.#noteChange();
+    }
+    return stale;
+  }
+
+  async #read(file: string, again: ReadAgain, read: Map<string, FileRead["result"]> | undefined): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    const { db, config, log } = this.#options;
+    const fileloc = join(this.#folder, file);
+    const known = this.#known.get(file);
+    const startedAt = Date.now();
+    try {
+      const before = await stampInputs([fileloc, ...(known?.stamps.keys() ?? [])]);
+      const knownHash = again === "if its code changed" ? known?.hash : undefined;
+      const outcome = await readDagFile({ db, config, log, signal: this.#stopping.signal }, file, fileloc, knownHash);
+      const { result } = outcome;
+      if (result.kind === "stopped") return;
+      this.#known.set(file, await remember(fileloc, outcome, before, startedAt, known));
+      this.#retryAt.delete(file);
+      // RACE: a file that was deleted meanwhile has just been brought back; the next look lists again and retires it.
+      if (!this.#files.includes(file)) {
+        this.#known.delete(file);
+        this.#folderChanged = true;
+      }
+      if (result.kind === "same") return;
+      read?.set(file, result);
+      this.#tell(file, result);
+      if (result.changed) this.#noteChange();
+    } catch (error) {
+      this.#retryAt.set(file, this.#clock.now() + RETRY_MS);
+      log.error({ file, cause: messageOf(error) }, "a DAG file could not be read or recorded; it is tried again");
+    }
+  }
+
+  #tell(file: string, result: Exclude<FileRead["result"], { readonly kind: "same" | "stopped" }>): void {
+    const { log } = this.#options;
+    if (result.kind !== "recorded") {
+      if (result.changed) log.warn({ file, cause: result.message }, "a DAG file has an error");
+      return;
+    }
+    for (const { dagId, versionNumber } of result.versions)
+      log.info({ file, dagId, versionNumber }, "a DAG has a new version");
+    if (result.stale.length > 0) log.info({ file, dags: result.stale }, "DAGs are no longer in their file");
+  }
+
+  #noteChange(): void {
+    this.#dagsChanged = true;
+    this.#options.broker?.wake([{ dagRunId: null, taskIds: null }]);
+  }
+
+  #watchInputs(): void {
+    const inputs = [...this.#known.values()].flatMap((known) => [...known.stamps.keys()]);
+    const outside = inputs.filter((path) => !path.includes("/node_modules/")).map((path) => dirname(path));
+    const isNew = this.#watch.set(new Set([...this.#folders, ...outside]));
+    // A file may have come into a new folder before that was watched.
+    if (isNew) {
+      this.#folderChanged = true;
+      this.#gate.set();
+    }
+  }
+}
