@@ -12,6 +12,11 @@ export function connectionFromEnvironment(
   return given.trimStart().startsWith("{") ? fromJson(connectionId, given) : fromUri(connectionId, given);
 }
 
+/** Gives a connection to this process and those it starts, as its environment would; one that is set already stays. */
+export function provideConnection(connectionId: string, uri: string): void {
+  process.env[`MILLRACE_CONN_${connectionId.toUpperCase()}`] ??= uri;
+}
+
 /** A variable given as `MILLRACE_VAR_<KEY>`. */
 export const variableFromEnvironment = (key: string, env: Environment = process.env): string | undefined =>
   env[`MILLRACE_VAR_${key.toUpperCase()}`];

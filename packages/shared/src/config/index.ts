@@ -1,4 +1,4 @@
 export { childEnvironment } from "./child-environment.ts";
-export { connectionFromEnvironment, variableFromEnvironment } from "./connections.ts";
+export { connectionFromEnvironment, provideConnection, variableFromEnvironment } from "./connections.ts";
 export { environmentName, loadConfig, type Environment, type LoadConfigOptions } from "./load-config.ts";
 export { OPTIONS, type Config, type OptionDefinition } from "./options.ts";

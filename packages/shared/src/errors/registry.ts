@@ -147,6 +147,24 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  STANDALONE_RUNNING: {
+    message: "A standalone is running on {dir} already (process {pid}). Stop it, or use another folder with --data.",
+    httpStatus: 500,
+    exitCode: 1,
+    retryable: false,
+  },
+  STANDALONE_PORT_IN_USE: {
+    message: "Something listens on {target} already. Choose another port with --port, or --port 0 for a free one.",
+    httpStatus: 500,
+    exitCode: 1,
+    retryable: false,
+  },
+  VARIABLE_NOT_FOUND: {
+    message: "There is no variable {key}. `millrace variables list` shows those there are.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
   ORDER_BY_INVALID: {
     message: "Cannot sort by {key}; allowed: {known}.",
     httpStatus: 400,
@@ -176,6 +194,12 @@ export const ERRORS = define({
     httpStatus: 500,
     exitCode: 3,
     retryable: false,
+  },
+  TOO_MANY_STREAMS: {
+    message: "{limit} pages are watching already. Close some, or reload without live changes.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
   },
   REQUEST_INVALID: {
     message: "The request is not valid: {cause}.",
