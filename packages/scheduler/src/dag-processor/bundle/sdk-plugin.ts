@@ -1,9 +1,15 @@
-// What a bundle resolves differently from esbuild: the SDK under both of its names, add-ons that cannot be bundled, and
-// the DAG file itself, which is kept even in a package that claims to have no side effects.
+// What a bundle resolves differently from esbuild: the SDK under both of its names, data files of packages, add-ons that
+// cannot be bundled, and the DAG file itself, which is kept even in a package that claims to have no side effects.
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { Plugin } from "esbuild";
 import { sdkLocation } from "./sdk-location.ts";
 
 const SDK_NAMES = /^(?:@millrace\/sdk|apache-airflow-ts-sdk)(\/.*)?$/;
+
+/** A file of a package that is no module: it is taken as it lies there, whatever the package says it exports. */
+const PACKAGE_DATA = /^[^./].*\.(?:csv|txt|sql|md|json)$/;
 
 /** `dagFile` is the absolute path that the import of `entryImport` stands for. */
 export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
@@ -15,6 +21,11 @@ export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
       const file = modules.get(name);
       if (file !== undefined) return { path: file };
       return { errors: [{ text: `The SDK has no module "${path}"; it has ${[...modules.keys()].join(", ")}` }] };
+    });
+    build.onResolve({ filter: PACKAGE_DATA }, ({ path, resolveDir }) => {
+      const roots = createRequire(join(resolveDir, "file.js")).resolve.paths(path) ?? [];
+      const file = roots.map((root) => join(root, path)).find((candidate) => existsSync(candidate));
+      return file === undefined ? undefined : { path: realpathSync(file) };
     });
     build.onResolve({ filter: /\.node$/ }, ({ path }) => ({
       path,

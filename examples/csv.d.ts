@@ -1,0 +1,5 @@
+// A .csv file is imported as its text.
+declare module "*.csv" {
+  const text: string;
+  export default text;
+}
