@@ -3,8 +3,8 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { DagProcessor } from "./dag-processor.ts";
-import { dagFile, testDagFolder, type TestDagFolder } from "./test-dag-folder.ts";
-import { openTestDatabase, readDags, readImportErrors, silent, testConfig } from "./test-records.ts";
+import { dagFile, testDagFolder, type TestDagFolder } from "./fixtures/dag-folder.ts";
+import { openTestDatabase, readDags, readImportErrors, silent, testConfig } from "./fixtures/records.ts";
 
 const database = await testDatabase();
 const db = openTestDatabase(database);
@@ -152,9 +152,6 @@ describe("the service", () => {
       "a file in a new folder is read",
       () => folder.write("deep/er/new.ts", dagFile("new")),
       async () => (await versionsOf("new")) === 1,
-    );
-    console.info(
-      `change of a file ${file.toFixed()} ms, of an import ${imported.toFixed()} ms, new file ${added.toFixed()} ms`,
     );
     expect(Math.max(file, imported, added)).toBeLessThan(2_000);
     expect(await versionsOf("other")).toBe(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dagFile, testDagFolder } from "../test-dag-folder.ts";
+import { dagFile, testDagFolder } from "../fixtures/dag-folder.ts";
 import { bundleDagFile } from "./bundle-dag-file.ts";
 import { formatProblem, type DagBundle } from "./dag-bundle.ts";
 

@@ -2,6 +2,7 @@
 // time and memory. Resolves when nothing of the group is left.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { childEnvironment } from "@millrace/shared/config";
 import type { ChildReport } from "./child-report.ts";
 
 export interface ParseLimits {
@@ -26,12 +27,10 @@ const KEPT_OUTPUT = 8_192;
 /** Node itself, and buffers, which its heap limit does not count. */
 const MEMORY_BEYOND_HEAP_MB = 256;
 const MEMORY_LOOK_MS = 200;
-const PASSED_ON = ["PATH", "HOME", "TZ", "LANG", "NODE_ENV", "SystemRoot"];
+const PASSED_ON = new Set(["PATH", "HOME", "TZ", "LANG", "NODE_ENV", "SystemRoot"]);
 
 export async function runChild(args: readonly string[], cwd: string, limits: ParseLimits): Promise<ChildEnd> {
-  const env = Object.fromEntries(
-    PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
+  const env = Object.fromEntries(Object.entries(childEnvironment()).filter(([name]) => PASSED_ON.has(name)));
   const child = spawn(process.execPath, [`--max-old-space-size=${limits.memoryMb}`, ...args], {
     cwd,
     env,

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DagProblem, DagReading } from "@millrace/sdk/runtime";
+import { plainProgram } from "@millrace/shared/lifecycle";
 import { mapStack } from "@millrace/shared/observability";
 import type { DagBundle } from "../bundle/dag-bundle.ts";
 import { runChild, type ChildEnd, type ParseLimits } from "./child-process.ts";
-import { childProgram } from "./child-program.ts";
 
 export type ParseOutcome =
   | {
@@ -27,12 +27,17 @@ export interface ParseOptions extends ParseLimits {
 
 export type ParsedBundle = Pick<DagBundle, "code" | "sourceMap" | "hash">;
 
+let childProgram: Promise<string> | undefined;
+
 export async function parseInChild(bundle: ParsedBundle, options: ParseOptions): Promise<ParseOutcome> {
   const started = performance.now();
   const folder = await mkdtemp(join(tmpdir(), "millrace-parse-"));
   try {
     const [program, code] = [join(folder, "parse-child.mjs"), join(folder, `${bundle.hash}.mjs`)];
-    await Promise.all([writeFile(program, await childProgram()), writeFile(code, bundle.code)]);
+    await Promise.all([
+      writeFile(program, await (childProgram ??= plainProgram(import.meta.url, "./parse-child"))),
+      writeFile(code, bundle.code),
+    ]);
     const end = await runChild([program, code], folder, options);
     if (end.killedFor === "stop") return { kind: "stopped" };
     const durationMs = performance.now() - started;

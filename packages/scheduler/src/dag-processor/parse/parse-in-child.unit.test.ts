@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { bundleDagFile } from "../bundle/bundle-dag-file.ts";
-import { dagFile, testDagFolder } from "../test-dag-folder.ts";
+import { dagFile, testDagFolder } from "../fixtures/dag-folder.ts";
 import { parseInChild, type ParseOptions, type ParseOutcome } from "./parse-in-child.ts";
 
 const SDK = `import { Dag } from "@millrace/sdk";\n`;

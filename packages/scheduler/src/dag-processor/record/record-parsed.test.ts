@@ -2,7 +2,7 @@ import { newId, pointerFor, replanDags, type Database } from "@millrace/shared/d
 import { testDatabase } from "@millrace/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";
-import { openTestDatabase, readDags, readImportErrors, testConfig } from "../test-records.ts";
+import { openTestDatabase, readDags, readImportErrors, testConfig } from "../fixtures/records.ts";
 import { recordFiles } from "./record-failure.ts";
 import { recordParsed, type ParsedFile } from "./record-parsed.ts";
 
