@@ -27,6 +27,7 @@ export interface RunRow {
   readonly bundleVersion: string | null;
   readonly createdDagVersionId: string | null;
   readonly versionNumber: number | null;
+  readonly versionCreatedAt: Date | null;
   readonly dagDisplayName: string;
 }
 
@@ -59,7 +60,7 @@ const SORT = {
   conf: "r.conf",
   duration: DURATION,
 };
-const COLUMNS = `r.*, ${DURATION} as duration, v.version_number,
+const COLUMNS = `r.*, ${DURATION} as duration, v.version_number, v.created_at as version_created_at,
   coalesce(d.dag_display_name, r.dag_id) as dag_display_name`;
 
 const withNames = (query: Query): Query =>

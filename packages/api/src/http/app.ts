@@ -1,0 +1,32 @@
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from "fastify";
+import type { Config } from "@millrace/shared/config";
+import type { Database, DagVersions } from "@millrace/shared/db";
+import type { Clock } from "@millrace/shared/lifecycle";
+import type { Logger } from "@millrace/shared/observability";
+import type { Broker } from "@millrace/shared/queue";
+
+/** Fastify whose handlers have the types of their schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** What routes work with. */
+export interface Context {
+  readonly db: Database;
+  readonly broker: Pick<Broker, "wake">;
+  readonly config: Config;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly versions: DagVersions;
+}

@@ -1,0 +1,1 @@
+export { createApi, type Api, type ApiOptions, type ApiRoute } from "./create-api.ts";

@@ -1,0 +1,68 @@
+import type { DagSpec } from "@millrace/sdk/spec";
+import type { GridCell, RunRow } from "@millrace/shared/db";
+import type { DagRun, Grid } from "../types/index.ts";
+import { instant, presentVersion } from "./present-dag.ts";
+
+export function presentRun(run: RunRow): DagRun {
+  const { createdDagVersionId: id, versionNumber, versionCreatedAt } = run;
+  return {
+    dag_run_id: run.runId,
+    dag_id: run.dagId,
+    logical_date: instant(run.logicalDate),
+    queued_at: instant(run.queuedAt),
+    start_date: instant(run.startDate),
+    end_date: instant(run.endDate),
+    duration: run.duration,
+    data_interval_start: instant(run.dataIntervalStart),
+    data_interval_end: instant(run.dataIntervalEnd),
+    run_after: run.runAfter.toISOString(),
+    last_scheduling_decision: instant(run.lastSchedulingDecision),
+    run_type: run.runType,
+    state: run.state,
+    triggered_by: run.triggeredBy?.toLowerCase() ?? null,
+    triggering_user_name: run.triggeringUserName,
+    conf: run.conf,
+    note: null,
+    dag_versions:
+      id === null || versionNumber === null || versionCreatedAt === null
+        ? []
+        : [presentVersion({ id, versionNumber, dagId: run.dagId, createdAt: versionCreatedAt }, run.dagDisplayName)],
+    bundle_version: run.bundleVersion,
+    dag_display_name: run.dagDisplayName,
+    partition_key: null,
+  };
+}
+
+export function presentGrid(spec: DagSpec, runs: readonly RunRow[], cells: readonly GridCell[]): Grid {
+  const byRun = new Map<string, Grid["runs"][number]["tasks"]>(runs.map((run) => [run.runId, {}]));
+  for (const cell of cells) {
+    const tasks = byRun.get(cell.runId);
+    if (tasks === undefined) continue;
+    tasks[cell.taskId] = {
+      states: { ...cell.states },
+      try_number: cell.tryNumber,
+      start_date: instant(cell.startDate),
+      end_date: instant(cell.endDate),
+    };
+  }
+  return {
+    dag_id: spec.dagId,
+    nodes: spec.tasks.map((task) => ({
+      task_id: task.taskId,
+      task_display_name: task.taskDisplayName ?? task.taskId,
+      operator: task.operator,
+      upstream: [...task.upstream],
+      trigger_rule: task.triggerRule,
+    })),
+    runs: runs.map((run) => ({
+      dag_run_id: run.runId,
+      run_type: run.runType,
+      state: run.state,
+      run_after: run.runAfter.toISOString(),
+      logical_date: instant(run.logicalDate),
+      start_date: instant(run.startDate),
+      end_date: instant(run.endDate),
+      tasks: byRun.get(run.runId) ?? {},
+    })),
+  };
+}

@@ -1,0 +1,33 @@
+// What the API answers, as types alone: importing this never pulls the server in.
+import type { Static } from "typebox";
+import type * as dags from "../schemas/dags.ts";
+import type * as operations from "../schemas/operations.ts";
+import type * as runs from "../schemas/runs.ts";
+import type * as tasks from "../schemas/task-instances.ts";
+
+export type * from "./events.ts";
+export type Dag = Static<typeof dags.Dag>;
+export type DagCollection = Static<typeof dags.DagCollection>;
+export type DagLine = Static<typeof dags.DagLine>;
+export type DagLines = Static<typeof dags.DagLines>;
+export type DagSource = Static<typeof dags.DagSource>;
+export type DagVersion = Static<typeof dags.DagVersion>;
+export type RecentRun = Static<typeof dags.RecentRun>;
+export type RunState = Static<typeof dags.RunState>;
+export type DagRun = Static<typeof runs.DagRun>;
+export type DagRunCollection = Static<typeof runs.DagRunCollection>;
+export type Grid = Static<typeof runs.Grid>;
+export type TriggerBody = Static<typeof runs.TriggerBody>;
+export type TaskInstance = Static<typeof tasks.TaskInstance>;
+export type TaskInstanceCollection = Static<typeof tasks.TaskInstanceCollection>;
+export type LogLine = Static<typeof tasks.LogLine>;
+export type LogPage = Static<typeof tasks.LogPage>;
+export type XComEntry = Static<typeof tasks.XComEntry>;
+export type XComValue = Static<typeof tasks.XComValue>;
+export type XComCollection = Static<typeof tasks.XComCollection>;
+export type Health = Static<typeof operations.Health>;
+export type ImportError = Static<typeof operations.ImportError>;
+export type ImportErrorCollection = Static<typeof operations.ImportErrorCollection>;
+export type Pool = Static<typeof operations.Pool>;
+export type Job = Static<typeof operations.Job>;
+export type Me = Static<typeof operations.Me>;
