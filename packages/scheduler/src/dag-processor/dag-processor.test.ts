@@ -43,8 +43,8 @@ b.before(a);`,
       "bad/feb.ts": dagFile("feb", `{ schedule: "0 0 31 2 *" }`),
       "bad/param.ts": dagFile("param", `{ schedule: "@daily", params: { city: { schema: { type: "string" } } } }`),
     });
-    // Loops are stopped after a second, everything else takes a fraction of it.
-    const { processor, wakes } = processorOf(folder, { "dag_processor.dag_file_processor_timeout": 1.5 });
+    // The loop is stopped after this; everything else takes a fraction of it, on a busy machine too.
+    const { processor, wakes } = processorOf(folder, { "dag_processor.dag_file_processor_timeout": 4 });
     const { files, read } = await processor.processOnce();
 
     expect(files).toBe(12);
@@ -54,7 +54,7 @@ b.before(a);`,
     expect(wakes).toContainEqual({ dagRunId: null, taskIds: null });
     const errors = await readImportErrors(db);
     expect(errors["bad/throws.ts"]).toBe("Error: top level\n    at bad/throws.ts:3:7");
-    expect(errors["bad/loops.ts"]).toMatch(/longer than 1\.5 s/);
+    expect(errors["bad/loops.ts"]).toMatch(/longer than 4 s/);
     expect(errors["bad/exits.ts"]).toMatch(/process\.exit\(1\)[^]*bad\/exits\.ts:1:9/);
     expect(errors["bad/syntax.ts"]).toMatch(/^bad\/syntax\.ts:1:7: /);
     expect(errors["bad/cycle.ts"]).toMatch(/^bad\/cycle\.ts:6:3: DAG "cycle": .*a → b → a/);
@@ -112,7 +112,7 @@ b.before(a);`,
 
 describe("the service", () => {
   const versionsOf = async (dagId: string) => (await readDags(db))[dagId]?.versions.length ?? 0;
-  const until = (what: string, probe: () => Promise<boolean>) => waitUntil(probe, { what, timeoutMs: 5_000 });
+  const until = (what: string, probe: () => Promise<boolean>) => waitUntil(probe, { what, timeoutMs: 10_000 });
 
   test("makes a version of every change of a file and of what it imports, within two seconds", async () => {
     const folder = await testDagFolder({
