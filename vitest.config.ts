@@ -10,6 +10,8 @@ const UNIT = [
 ];
 const ALL = ["packages/**/*.test.{ts,tsx}", "tests/**/*.test.ts", "examples/**/*.test.ts"];
 
+const SOURCE = ["source", "node"];
+
 export default defineConfig({
   test: {
     pool: "forks",
@@ -36,6 +38,9 @@ export default defineConfig({
   },
   // Packages of this workspace resolve to their sources, as in `node --import …/register.mjs`. vitest hands these
   // conditions on to its forks, where `import` would also apply to require() and break CommonJS packages.
-  resolve: { conditions: ["source", "module", "node"] },
-  ssr: { resolve: { conditions: ["source", "module", "node"], externalConditions: ["source", "node"] } },
+  resolve: { conditions: SOURCE },
+  ssr: { resolve: { conditions: SOURCE, externalConditions: SOURCE } },
+  // The global setup is loaded in this environment, which takes none of the above: without it the migrations of
+  // dist/ would be tested, if it is there.
+  environments: { __vitest__: { resolve: { conditions: SOURCE, externalConditions: SOURCE } } },
 });
