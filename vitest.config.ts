@@ -14,6 +14,8 @@ const SOURCE = ["source", "node"];
 
 export default defineConfig({
   test: {
+    // As in Node: named imports of a CommonJS package that only a bundler could give fail here as well.
+    deps: { interopDefault: false },
     pool: "forks",
     maxWorkers: 2,
     passWithNoTests: false,
