@@ -72,10 +72,10 @@ const COLUMNS = `d.*,
 const withLastRun = (query: Query): Query =>
   query.joinRaw(`left join lateral (
     select r.run_id, r.state, r.start_date from dag_run r where r.dag_id = d.dag_id
-    order by r.run_after desc, r.id desc limit 1) l on true`) as Query;
+    order by r.run_after desc, r.id desc limit 1) l on true`);
 
 export async function listDags(db: Reader, filter: DagFilter = {}): Promise<Page<DagRow>> {
-  const query = sql.from({ d: "dag" }) as Query;
+  const query = sql.from({ d: "dag" });
   matchPattern(query, "d.dag_id", filter.dagIdPattern);
   matchPattern(query, "d.dag_display_name", filter.dagDisplayNamePattern);
   if (filter.paused !== undefined) void query.where("d.is_paused", filter.paused);
@@ -107,8 +107,8 @@ export async function listDags(db: Reader, filter: DagFilter = {}): Promise<Page
 
 /** @throws AppError DAG_NOT_FOUND */
 export async function getDag(db: Reader, dagId: string): Promise<DagRow> {
-  const query = withLastRun(sql.from({ d: "dag" }).where("d.dag_id", dagId) as Query);
-  const [dag] = await readRows<DagRow>(db, query.select(sql.raw(COLUMNS)) as Query);
+  const query = withLastRun(sql.from({ d: "dag" }).where("d.dag_id", dagId));
+  const [dag] = await readRows<DagRow>(db, query.select(sql.raw(COLUMNS)));
   if (dag === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
   return dag;
 }

@@ -26,7 +26,7 @@ export function orderBy(keys: SortKeys, asked: readonly string[], tie: string): 
     return { expression, direction: descending ? "desc" : "asc" };
   });
   sorts.push({ expression: tie, direction: sorts[0]?.direction ?? "asc" });
-  return (query) => query.orderByRaw(sorts.map((sort) => `${sort.expression} ${sort.direction}`).join(", ")) as Query;
+  return (query) => query.orderByRaw(sorts.map((sort) => `${sort.expression} ${sort.direction}`).join(", "));
 }
 
 /** Case-insensitive substring; `a|b` is either, `~` is everything, and `%` and `_` keep their meaning in LIKE. */

@@ -2,7 +2,7 @@
 import { AppError } from "../../errors/index.ts";
 import { OCCUPYING_TASK_STATES } from "../../model/index.ts";
 import { matchPattern, oneOf, orderBy } from "./filters.ts";
-import { readPage, sql, type Page, type PageRequest, type Query, type Reader } from "./query.ts";
+import { readPage, sql, type Page, type PageRequest, type Reader } from "./query.ts";
 
 export interface ImportErrorRow {
   readonly id: number;
@@ -18,7 +18,7 @@ export interface ImportErrorFilter extends PageRequest {
 }
 
 export async function listImportErrors(db: Reader, filter: ImportErrorFilter = {}): Promise<Page<ImportErrorRow>> {
-  const query = sql.from({ e: "import_error" }) as Query;
+  const query = sql.from({ e: "import_error" });
   matchPattern(query, "e.filename", filter.filenamePattern);
   const keys = {
     id: "e.id",
@@ -61,7 +61,7 @@ export interface JobFilter extends PageRequest {
 const ALIVE = "(j.state = 'running' and j.latest_heartbeat > now() - make_interval(secs => ?))";
 
 export async function listJobs(db: Reader, filter: JobFilter): Promise<Page<JobRow>> {
-  const query = sql.from({ j: "job" }) as Query;
+  const query = sql.from({ j: "job" });
   const equal = { "j.job_type": filter.jobType, "j.state": filter.jobState, "j.hostname": filter.hostname };
   for (const [column, value] of Object.entries(equal)) if (value !== undefined) void query.where(column, value);
   if (filter.isAlive !== undefined)
@@ -76,7 +76,7 @@ export async function listJobs(db: Reader, filter: JobFilter): Promise<Page<JobR
     {
       columns: "j.*",
       order: orderBy(keys, filter.orderBy ?? ["id"], "j.id"),
-      joins: (rows) => rows.select(alive) as Query,
+      joins: (rows) => rows.select(alive),
     },
     filter,
   );
@@ -118,7 +118,7 @@ const SLOTS = `left join lateral (
     union all select pool_slots, state from task_instance where pool = p.pool and state = 'deferred') t) u on true`;
 
 export async function listPools(db: Reader, filter: PoolFilter = {}): Promise<Page<PoolRow>> {
-  const query = sql.from({ p: "slot_pool" }) as Query;
+  const query = sql.from({ p: "slot_pool" });
   matchPattern(query, "p.pool", filter.poolNamePattern);
   oneOf(query, "p.pool", filter.pools);
   return await readPage(
@@ -128,7 +128,7 @@ export async function listPools(db: Reader, filter: PoolFilter = {}): Promise<Pa
       columns:
         "p.*, u.*, case when p.slots = -1 then -1 else greatest(p.slots - u.occupied_slots, 0) end as open_slots",
       order: orderBy({ id: "p.id", name: "p.pool", pool: "p.pool" }, filter.orderBy ?? ["id"], "p.id"),
-      joins: (rows) => rows.joinRaw(SLOTS) as Query,
+      joins: (rows) => rows.joinRaw(SLOTS),
     },
     filter,
   );

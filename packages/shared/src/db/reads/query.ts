@@ -4,7 +4,7 @@ import knex, { type Knex } from "knex";
 import type { Database } from "../database.ts";
 import { fromRows } from "../rows.ts";
 
-export type Query = Knex.QueryBuilder<object, unknown>;
+export type Query = Knex.QueryBuilder;
 
 export const sql = knex({ client: "pg" });
 
@@ -42,9 +42,9 @@ export async function readPage<R>(
   },
   page: PageRequest,
 ): Promise<Page<R>> {
-  const count = filtered.clone().count({ total: "*" }) as Query;
+  const count = filtered.clone().count({ total: "*" });
   const joined = shape.joins === undefined ? filtered.clone() : shape.joins(filtered.clone());
-  const rows = shape.order(joined.select(sql.raw(shape.columns)) as Query);
+  const rows = shape.order(joined.select(sql.raw(shape.columns)));
   if (page.limit !== undefined) void rows.limit(page.limit);
   if (page.offset !== undefined) void rows.offset(page.offset);
   const [counted, items] = await Promise.all([

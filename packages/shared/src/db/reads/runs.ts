@@ -64,13 +64,11 @@ const COLUMNS = `r.*, ${DURATION} as duration, v.version_number, v.created_at as
   coalesce(d.dag_display_name, r.dag_id) as dag_display_name`;
 
 const withNames = (query: Query): Query =>
-  query.joinRaw(
-    "left join dag d on d.dag_id = r.dag_id left join dag_version v on v.id = r.created_dag_version_id",
-  ) as Query;
+  query.joinRaw("left join dag d on d.dag_id = r.dag_id left join dag_version v on v.id = r.created_dag_version_id");
 
 /** @param dagId `~` for the runs of all DAGs */
 export async function listRuns(db: Reader, dagId: string, filter: RunFilter = {}): Promise<Page<RunRow>> {
-  const query = sql.from({ r: "dag_run" }) as Query;
+  const query = sql.from({ r: "dag_run" });
   if (dagId !== "~") void query.where("r.dag_id", dagId);
   oneOf(query, "r.state", filter.state);
   oneOf(query, "r.run_type", filter.runType);
@@ -91,8 +89,8 @@ export async function listRuns(db: Reader, dagId: string, filter: RunFilter = {}
 
 /** @throws AppError RUN_NOT_FOUND */
 export async function getRun(db: Reader, dagId: string, runId: string): Promise<RunRow> {
-  const query = withNames(sql.from({ r: "dag_run" }).where({ "r.dag_id": dagId, "r.run_id": runId }) as Query);
-  const [run] = await readRows<RunRow>(db, query.select(sql.raw(COLUMNS)) as Query);
+  const query = withNames(sql.from({ r: "dag_run" }).where({ "r.dag_id": dagId, "r.run_id": runId }));
+  const [run] = await readRows<RunRow>(db, query.select(sql.raw(COLUMNS)));
   if (run === undefined) throw new AppError("RUN_NOT_FOUND", { dagId, runId });
   return run;
 }

@@ -75,7 +75,7 @@ const COLUMNS = `ti.id, ti.task_id, ti.dag_id, ti.run_id, ti.map_index, coalesce
   ti.rendered_map_index, ti.trigger_id, ti.dag_version_id, v.version_number, v.created_at as version_created_at`;
 
 const withNames = (query: Query): Query =>
-  query.joinRaw("left join dag d on d.dag_id = ti.dag_id left join dag_version v on v.id = ti.dag_version_id") as Query;
+  query.joinRaw("left join dag d on d.dag_id = ti.dag_id left join dag_version v on v.id = ti.dag_version_id");
 
 /** @param dagId and @param runId: `~` for all */
 export async function listTaskInstances(
@@ -84,7 +84,7 @@ export async function listTaskInstances(
   runId: string,
   filter: TaskInstanceFilter = {},
 ): Promise<Page<TaskInstanceRow>> {
-  const query = sql.from({ ti: "task_instance" }) as Query;
+  const query = sql.from({ ti: "task_instance" });
   if (dagId !== "~") void query.where("ti.dag_id", dagId);
   if (runId !== "~") void query.where("ti.run_id", runId);
   if (filter.taskId !== undefined) void query.where("ti.task_id", filter.taskId);
@@ -122,8 +122,8 @@ const keyOf = (table: string, key: TaskInstanceKey) => ({
 
 /** @throws AppError TASK_NOT_FOUND */
 export async function getTaskInstance(db: Reader, key: TaskInstanceKey): Promise<TaskInstanceRow> {
-  const query = withNames(sql.from({ ti: "task_instance" }).where(keyOf("ti", key)) as Query);
-  const [row] = await readRows<TaskInstanceRow>(db, query.select(sql.raw(COLUMNS)) as Query);
+  const query = withNames(sql.from({ ti: "task_instance" }).where(keyOf("ti", key)));
+  const [row] = await readRows<TaskInstanceRow>(db, query.select(sql.raw(COLUMNS)));
   if (row === undefined) {
     throw new AppError("TASK_NOT_FOUND", { dagId: key.dagId, taskId: key.taskId, where: ` in run ${key.runId}` });
   }
@@ -142,8 +142,8 @@ export async function listTries(db: Reader, key: TaskInstanceKey): Promise<TaskI
     .from({ ti: "task_instance_history" })
     .joinRaw("join task_instance t using (dag_id, run_id, task_id, map_index)")
     .where(keyOf("t", key))
-    .orderBy("ti.try_number") as Query;
-  const kept = await readRows<TaskInstanceRow>(db, withNames(query).select(sql.raw(HISTORY)) as Query);
+    .orderBy("ti.try_number");
+  const kept = await readRows<TaskInstanceRow>(db, withNames(query).select(sql.raw(HISTORY)));
   // A task that waits for its next try still carries the number of the one that ended.
   return kept.some((row) => row.tryNumber === current.tryNumber) ? kept : [...kept, current];
 }

@@ -15,14 +15,14 @@ export interface VersionRow {
 
 /** Newest first. */
 export async function listVersions(db: Reader, dagId: string, page: PageRequest = {}): Promise<Page<VersionRow>> {
-  const query = sql.from({ v: "dag_version" }).where("v.dag_id", dagId) as Query;
+  const query = sql.from({ v: "dag_version" }).where("v.dag_id", dagId);
   const order = orderBy({ version_number: "v.version_number" }, ["-version_number"], "v.id");
   return await readPage(db, query, { columns: "v.*", order }, page);
 }
 
 const ofVersion = (query: Query, dagId: string, versionNumber: number | undefined): Query => {
   void query.where("v.dag_id", dagId).orderBy("v.version_number", "desc").limit(1);
-  return versionNumber === undefined ? query : (query.where("v.version_number", versionNumber) as Query);
+  return versionNumber === undefined ? query : query.where("v.version_number", versionNumber);
 };
 
 export interface SourceRow {
@@ -38,12 +38,12 @@ export interface SourceRow {
  * @throws AppError DAG_VERSION_NOT_FOUND
  */
 export async function getSource(db: Reader, dagId: string, versionNumber?: number): Promise<SourceRow> {
-  const query = sql.from({ v: "dag_version" }).joinRaw("join dag_code c on c.dag_version_id = v.id") as Query;
+  const query = sql.from({ v: "dag_version" }).joinRaw("join dag_code c on c.dag_version_id = v.id");
   const [source] = await readRows<SourceRow>(
     db,
     ofVersion(query, dagId, versionNumber).select(
       sql.raw("v.dag_id, v.version_number, c.fileloc, c.source_code, v.created_at"),
-    ) as Query,
+    ),
   );
   if (source === undefined) throw versionNotFound(dagId, versionNumber);
   return source;
@@ -54,11 +54,8 @@ export async function getSource(db: Reader, dagId: string, versionNumber?: numbe
  * @throws AppError DAG_VERSION_NOT_FOUND
  */
 export async function getDagSpec(db: Reader, dagId: string, versionNumber?: number): Promise<DagSpec> {
-  const query = sql.from({ v: "dag_version" }).joinRaw("join serialized_dag s on s.dag_version_id = v.id") as Query;
-  const [row] = await readRows<{ data: DagSpec }>(
-    db,
-    ofVersion(query, dagId, versionNumber).select(sql.raw("s.data")) as Query,
-  );
+  const query = sql.from({ v: "dag_version" }).joinRaw("join serialized_dag s on s.dag_version_id = v.id");
+  const [row] = await readRows<{ data: DagSpec }>(db, ofVersion(query, dagId, versionNumber).select(sql.raw("s.data")));
   if (row === undefined) throw versionNotFound(dagId, versionNumber);
   return row.data;
 }

@@ -28,11 +28,11 @@ export interface XComFilter extends PageRequest {
 const COLUMNS = `x.key, x.dag_id, x.run_id, x.task_id, x.map_index, x.timestamp, x.value, r.logical_date, r.run_after,
   coalesce(d.dag_display_name, x.dag_id) as dag_display_name`;
 
-const withNames = (query: Query): Query => query.joinRaw("left join dag d on d.dag_id = x.dag_id") as Query;
+const withNames = (query: Query): Query => query.joinRaw("left join dag d on d.dag_id = x.dag_id");
 
 /** XComs are reached by their run, whose id leads their key. */
 function xcoms(filter: XComFilter): Query {
-  const query = sql.from({ x: "xcom" }).joinRaw("join dag_run r on r.id = x.dag_run_id") as Query;
+  const query = sql.from({ x: "xcom" }).joinRaw("join dag_run r on r.id = x.dag_run_id");
   if (filter.dagId !== "~") void query.where("r.dag_id", filter.dagId);
   if (filter.runId !== "~") void query.where("r.run_id", filter.runId);
   if (filter.taskId !== "~") void query.where("x.task_id", filter.taskId);
@@ -59,7 +59,7 @@ export async function getXCom(
   },
 ): Promise<XComRow> {
   const query = withNames(xcoms({ ...key, mapIndex: key.mapIndex ?? -1 }));
-  const [row] = await readRows<XComRow>(db, query.select(sql.raw(COLUMNS)) as Query);
+  const [row] = await readRows<XComRow>(db, query.select(sql.raw(COLUMNS)));
   if (row === undefined) throw new AppError("XCOM_NOT_FOUND", { taskId: key.taskId, key: key.key, runId: key.runId });
   return row;
 }
