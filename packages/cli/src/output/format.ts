@@ -39,7 +39,7 @@ export async function printList<R>(
   if (rows.length === 0) return io.note("nothing to list");
   const { drawTable } = await import("./table.ts");
   const painted = cells.map((row) =>
-    row.map((cell, i) => (/state$/.test(titles[i] ?? "") ? paintState(io, cell) : cell)),
+    row.map((cell, i) => (titles[i]?.endsWith("state") === true ? paintState(io, cell) : cell)),
   );
   io.out(drawTable(io, titles, painted));
 }

@@ -24,7 +24,6 @@ export async function loadDagFile(file: string, cwd: string): Promise<LoadedDagF
   const artifact = await importBundle(bundle).catch((error: unknown) => {
     throw invalid(file, [error instanceof Error ? map(error.stack ?? error.message) : String(error)], error);
   });
-  if (!bundle.usesSdk) throw invalid(file, ["it does not import @millrace/sdk, so it can construct no DAG"]);
   return { file, artifact, mapStack: map };
 }
 

@@ -8,7 +8,6 @@ import {
   decideChanges,
   hasTryLeft,
   inferManualInterval,
-  isFinished,
   jitterOf,
   judgeRun,
   retryDelaySeconds,
@@ -160,24 +159,14 @@ class TestRun {
       return;
     }
     this.#set(taskId, { state: "failed", durationMs, error: outcome.error });
-    if (this.#spec.failFast) this.#skipUnstarted(taskId);
   }
 
   async #waitForRetry(taskId: string): Promise<void> {
     const { tryNumber } = this.#task(taskId);
-    const jitter = jitterOf(`${this.#spec.dagId}/${taskId}/${this.#runId}/${tryNumber}`);
+    const jitter = jitterOf(`${this.#spec.dagId}#${taskId}#${this.#runId}#${tryNumber}`);
     const seconds = retryDelaySeconds(this.#specOf(taskId), tryNumber, jitter, this.#options.maxRetryDelay ?? DAY);
     await this.#options.waitForRetry?.(seconds, this.#stop.signal);
     this.#tasks.set(taskId, { ...this.#task(taskId), isDue: true });
-  }
-
-  /** After a failure in a DAG with failFast; what runs goes on, and teardowns clean up. */
-  #skipUnstarted(failed: string): void {
-    for (const task of this.#tasks.values()) {
-      const isTeardown = this.#specOf(task.taskId).isTeardown;
-      if (isFinished(task.state) || this.#running.has(task.taskId) || isTeardown) continue;
-      this.#set(task.taskId, { state: "skipped", reason: `${failed} failed, and the DAG is failFast` });
-    }
   }
 
   #set(taskId: string, change: Partial<TestTask>): void {

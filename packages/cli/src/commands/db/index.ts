@@ -5,4 +5,7 @@ import { checkCommand } from "./check.ts";
 import { migrateCommand } from "./migrate.ts";
 
 export const db = (io: Io): Command =>
-  newGroup(io, "db", { about: "Migrate and check the database." }, [migrateCommand(io), checkCommand(io)]);
+  newGroup(io, "db", { about: "Migrate and check the database.", examples: ["db migrate", "db check"] }, [
+    migrateCommand(io),
+    checkCommand(io),
+  ]);

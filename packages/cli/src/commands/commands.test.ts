@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { DagProcessor } from "@millrace/scheduler/dag-processor";
+import { loadConfig } from "@millrace/shared/config";
+import { Database, getRun } from "@millrace/shared/db";
+import { attemptLogPath, createLogger } from "@millrace/shared/observability";
+import { testDatabase } from "@millrace/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCaptured } from "../fixtures/capture-io.ts";
+
+const database = await testDatabase();
+const log = createLogger({ level: "silent", name: "test" });
+let dir = "";
+let db: Database;
+
+const millrace = async (...argv: string[]) =>
+  await runCaptured(argv, {
+    MILLRACE__DATABASE__URL: database.url,
+    MILLRACE__LOGGING__BASE_LOG_FOLDER: join(dir, "logs"),
+  });
+const json = async (...argv: string[]): Promise<Record<string, unknown>[]> => {
+  const { out } = await millrace(...argv, "-o", "json");
+  return JSON.parse(out) as Record<string, unknown>[];
+};
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "millrace-commands-"));
+  await writeFile(
+    join(dir, "hello.ts"),
+    `import { Dag } from "@millrace/sdk";
+const dag = new Dag("hello", { schedule: "@daily", tags: ["greeting"] });
+const greet = dag.task("greet", () => "hi")();
+dag.task("say", ({ text }: { text: string }) => { console.log(text); })({ text: greet });
+`,
+  );
+  await writeFile(join(dir, "broken.ts"), "import {");
+  db = new Database({ url: database.url, applicationName: "test", maxConnections: 2, maxRetries: 2, log });
+  const config = loadConfig({ env: {}, overrides: { "core.dags_folder": dir, "database.url": database.url } });
+  await new DagProcessor({ db, config, log }).processOnce();
+});
+
+afterAll(async () => {
+  await db.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe("dags", () => {
+  test("list gives stable keys on standard output, and nothing else there", async () => {
+    expect(await json("dags", "list")).toMatchObject([
+      { dag_id: "hello", is_paused: true, tags: ["greeting"], fileloc: "hello.ts", last_run_state: null },
+    ]);
+    expect(await json("dags", "list", "--tag", "nothing")).toEqual([]);
+    expect((await millrace("dags", "list")).out).toMatch(/^dag id .*\nhello/);
+  });
+
+  test("list-import-errors ends with 1 when there is one", async () => {
+    const { code, out } = await millrace("dags", "list-import-errors");
+    expect(out).toContain("broken.ts");
+    expect(code).toBe(1);
+  });
+
+  test("show and report describe what was read", async () => {
+    expect((await millrace("dags", "show", "hello")).out).toMatch(/schedule +.*\n[^]*greet {2}task\n {2}└ say {2}task/);
+    expect(await json("dags", "report")).toMatchObject([{ file: "hello.ts", dag_num: 1, task_num: 2 }]);
+  });
+
+  test("pause and unpause change it", async () => {
+    expect(await millrace("dags", "unpause", "hello")).toMatchObject({ code: 0, out: "hello is active\n" });
+    expect(await json("dags", "list")).toMatchObject([{ is_paused: false }]);
+    await millrace("dags", "pause", "hello");
+    expect(await json("dags", "list")).toMatchObject([{ is_paused: true }]);
+  });
+
+  test("trigger starts a run with what it was given, and says that a paused DAG waits", async () => {
+    const { code, out, notes } = await millrace(
+      ...["dags", "trigger", "hello", "-r", "mine", "-c", '{"a": 1}', "-l", "2026-01-31"],
+    );
+    expect({ code, out }).toEqual({ code: 0, out: "mine\n" });
+    expect(notes).toContain("hello is paused");
+    const run = await getRun(db, "hello", "mine");
+    expect(run).toMatchObject({ conf: { a: 1 }, state: "queued", triggeredBy: "CLI" });
+    expect(run.logicalDate?.toISOString()).toBe("2026-01-31T00:00:00.000Z");
+    expect(await json("dags", "list-runs", "hello")).toMatchObject([{ run_id: "mine", conf: { a: 1 } }]);
+    expect((await millrace("dags", "state", "hello", "mine")).out).toBe("queued\n");
+    expect((await millrace("dags", "state", "hello", "2026-01-31")).out).toBe("queued\n");
+    const again = await millrace("dags", "trigger", "hello", "-r", "mine");
+    expect(again).toMatchObject({
+      code: 1,
+      out: "",
+      notes: expect.stringContaining("already has a run mine") as unknown,
+    });
+  });
+
+  test.each([
+    [["dags", "trigger", "nope"], "There is no DAG nope"],
+    [["dags", "show", "nope"], "There is no DAG nope"],
+    [["dags", "list-runs", "nope"], "There is no DAG nope"],
+    [["dags", "pause", "nope"], "There is no DAG nope"],
+    [["dags", "state", "hello", "nope"], "has no run nope"],
+    [["tasks", "list", "nope"], "There is no DAG nope"],
+    [["tasks", "state", "hello", "nope", "mine"], "has no task nope"],
+    [["tasks", "logs", "hello", "greet", "mine"], "There is no log of try 1"],
+    [["pools", "get", "nope"], "There is no pool nope"],
+    [["variables", "get", "nope"], "There is no variable nope"],
+    [["variables", "delete", "nope"], "There is no variable nope"],
+    [["jobs", "check"], "no process lives"],
+  ])("%j ends with 1 and one message", async (argv, message) => {
+    const { code, out, notes } = await millrace(...argv);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(notes).toContain(message);
+  });
+});
+
+describe("tasks", () => {
+  test("list and states-for-dag-run show them", async () => {
+    expect(await json("tasks", "list", "hello")).toMatchObject([
+      { task_id: "greet", upstream: [] },
+      { task_id: "say", upstream: ["greet"] },
+    ]);
+    const states = await json("tasks", "states-for-dag-run", "hello", "mine");
+    expect(states.map((row) => [row["task_id"], row["state"]])).toEqual([
+      ["greet", "none"],
+      ["say", "none"],
+    ]);
+    expect((await millrace("tasks", "state", "hello", "greet", "mine")).out).toBe("none\n");
+  });
+
+  test("logs prints the lines of a try for people, or as they are", async () => {
+    const key = { dagId: "hello", runId: "mine", taskId: "say", mapIndex: -1, tryNumber: 2 };
+    const path = attemptLogPath(join(dir, "logs"), key);
+    const line = JSON.stringify({ timestamp: "2026-01-31T00:00:00Z", level: "info", logger: "task", event: "hi" });
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, `${line}\nno json`);
+    const argv = ["tasks", "logs", "hello", "say", "mine", "--try", "2"];
+    expect((await millrace(...argv)).out).toBe("2026-01-31T00:00:00Z INFO  hi\nno json\n");
+    expect((await millrace(...argv, "--json")).out).toBe(`${line}\nno json\n`);
+  });
+});
+
+test("pools are set, listed and deleted", async () => {
+  expect((await millrace("pools", "set", "gpu", "4", "one per card")).out).toBe("gpu has 4 slots\n");
+  expect((await millrace("pools", "set", "gpu", "-1")).out).toBe("gpu has unlimited slots\n");
+  expect(await json("pools", "get", "gpu")).toMatchObject([{ pool: "gpu", slots: -1, description: "one per card" }]);
+  expect((await json("pools", "list")).map((pool) => pool["pool"])).toEqual(["default_pool", "gpu"]);
+  expect((await millrace("pools", "delete", "gpu")).code).toBe(0);
+  expect(await json("pools", "list")).toHaveLength(1);
+});
+
+test("variables are set, read and deleted; the list covers their values", async () => {
+  await millrace("variables", "set", "region", "eu", "--description", "where");
+  expect((await millrace("variables", "get", "region")).out).toBe("eu\n");
+  expect(await json("variables", "list")).toEqual([{ key: "region", description: "where" }]);
+  expect(await json("variables", "list", "--show-values")).toMatchObject([{ value: "eu" }]);
+  expect((await millrace("variables", "delete", "region")).code).toBe(0);
+  expect((await millrace("variables", "get", "region", "-d", "us")).out).toBe("us\n");
+});
+
+test("db check and migrate find nothing to do on a migrated database", async () => {
+  expect(await millrace("db", "check")).toMatchObject({ code: 0 });
+  expect(await millrace("db", "migrate")).toMatchObject({ code: 0, out: "the schema is up to date\n" });
+});
