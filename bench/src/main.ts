@@ -1,0 +1,31 @@
+// `npm run bench -- W0 W1 W4 [--quick]`: runs workloads, prints a table of each and writes bench/results/<id>.json.
+// W0 always comes first: its figures are the denominators. Nothing here passes or fails by its time.
+import { startServices, type Services } from "@millrace/testkit/services";
+import { w0, type Floor } from "./workloads/w0-floor.ts";
+import { w1 } from "./workloads/w1-chain.ts";
+import { w4 } from "./workloads/w4-throughput.ts";
+
+type Workload = (services: Services, quick: boolean, floor: Floor) => Promise<void>;
+const WORKLOADS: Readonly<Record<string, Workload>> = { W1: w1, W4: w4 };
+
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith("--"));
+const asked = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const unknown = [
+  ...asked.filter((id) => id !== "W0" && id !== "all" && !(id in WORKLOADS)),
+  ...flags.filter((flag) => flag !== "--quick"),
+];
+if (unknown.length > 0 || asked.length === 0) {
+  console.error(`Usage: npm run bench -- <W0 | ${Object.keys(WORKLOADS).join(" | ")} | all> … [--quick]`);
+  if (unknown.length > 0) console.error(`Not known: ${unknown.join(", ")}`);
+  process.exit(2);
+}
+const quick = flags.includes("--quick");
+const ids = asked.includes("all") ? Object.keys(WORKLOADS) : asked.filter((id) => id !== "W0");
+
+const services = await startServices({ durable: true });
+try {
+  const floor = await w0(services, quick);
+  for (const id of ids) await WORKLOADS[id]?.(services, quick, floor);
+} finally {
+  await services.stop();
+}

@@ -1,0 +1,58 @@
+// CPU time of the parts of a running engine, read from /proc: processes by what they are, with those they have reaped.
+import { readdirSync, readFileSync } from "node:fs";
+
+export type Component = "scheduler" | "worker" | "tasks" | "postgres" | "redis";
+export type CpuMicros = Readonly<Record<Component, number>>;
+
+const TICK_MICROS = 10_000;
+
+interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly name: string;
+  readonly micros: number;
+}
+
+/** @param roots the engine's own processes by name; children of a worker run the tasks */
+export function cpuMicros(roots: readonly { readonly name: string; readonly pid: number }[]): CpuMicros {
+  const totals = { scheduler: 0, worker: 0, tasks: 0, postgres: 0, redis: 0 };
+  const stats = readStats();
+  for (const stat of stats) {
+    const root = roots.find((process) => process.pid === stat.pid);
+    const parent = roots.find((process) => process.pid === stat.parent);
+    if (root?.name === "scheduler") totals.scheduler += stat.micros;
+    else if (root?.name === "worker") totals.worker += stat.micros;
+    else if (parent?.name === "worker") totals.tasks += stat.micros;
+    else if (stat.name === "postgres") totals.postgres += stat.micros;
+    else if (/^(redis|valkey)-server/.test(stat.name)) totals.redis += stat.micros;
+  }
+  return totals;
+}
+
+export function cpuBetween(before: CpuMicros, after: CpuMicros): CpuMicros {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, micros]) => [name, micros - before[name as Component]]),
+  ) as CpuMicros;
+}
+
+function readStats(): ProcessStat[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const text = readFileSync(`/proc/${name}/stat`, "utf8");
+        const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+        const number = (at: number) => Number(fields[at]);
+        return [
+          {
+            pid: Number(name),
+            parent: number(1),
+            name: text.slice(text.indexOf("(") + 1, text.lastIndexOf(")")),
+            micros: (number(11) + number(12)) * TICK_MICROS,
+          },
+        ];
+      } catch {
+        return []; // It ended meanwhile.
+      }
+    });
+}

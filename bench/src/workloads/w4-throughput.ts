@@ -1,0 +1,92 @@
+// W4: tasks a second when there is always work, and what each costs by component.
+import type { Services } from "@millrace/testkit/services";
+import { cpuBetween, cpuMicros, type CpuMicros } from "../rig/cpu.ts";
+import { Engine } from "../rig/engine.ts";
+import { publish, type Row } from "../rig/report.ts";
+import { assertValid, runsToEnd, startRuns } from "../rig/runs.ts";
+import { median, spread } from "../rig/statistics.ts";
+import type { Floor } from "./w0-floor.ts";
+
+const DAGS = Array.from({ length: 100 }, (_, d) => `noop_${String(d).padStart(3, "0")}`);
+const TASKS_PER_RUN = 10;
+
+export async function w4(services: Services, quick: boolean, floor: Floor): Promise<void> {
+  const fleets = quick
+    ? [{ schedulers: 1, workers: 1 }]
+    : [1, 2, 3].flatMap((s) => [1, 2, 4].map((w) => ({ schedulers: s, workers: w })));
+  const rows: Row[] = [];
+  const figures: Record<string, unknown> = {};
+  for (const fleet of fleets) {
+    const outcome = await measureFleet(services, fleet, quick ? 3 : 10, quick ? 2 : 5);
+    const name = `${fleet.schedulers} scheduler(s), ${fleet.workers} worker(s)`;
+    rows.push(
+      { metric: name, value: `${spread(outcome.rates, 0)} tasks/s` },
+      {
+        metric: "  ÷ R_bull",
+        value: (median(outcome.rates) / floor.bullJobsPerSecond).toFixed(3),
+        target: "must 0.30, target 0.50",
+      },
+      {
+        metric: "  CPU µs a task",
+        value: Object.entries(outcome.cpu)
+          .map(([part, micros]) => `${part} ${micros.toFixed(0)}`)
+          .join(", "),
+      },
+      { metric: "  commits, WAL a task", value: `${outcome.commits.toFixed(2)}, ${outcome.walBytes.toFixed(0)} B` },
+    );
+    figures[name] = outcome;
+  }
+  publish({ id: "W4", title: "throughput, no-op tasks in chains of ten", rows, figures });
+}
+
+async function measureFleet(
+  services: Services,
+  fleet: { schedulers: number; workers: number },
+  runsPerDag: number,
+  rounds: number,
+) {
+  const engine = await Engine.start({ services, ...fleet, concurrency: 16 }, ["noop.ts"]);
+  try {
+    const roots = engine.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 }));
+    const rates: number[] = [];
+    const costs: { cpu: CpuMicros; commits: number; walBytes: number }[] = [];
+    for (let round = 0; round <= rounds; round++) {
+      const perDag = round === 0 ? 1 : runsPerDag;
+      const tasks = DAGS.length * perDag * TASKS_PER_RUN;
+      const before = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
+      const ids = await startRuns(engine, DAGS, perDag);
+      await runsToEnd(engine, ids, 120_000);
+      const after = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
+      await assertValid(engine, ids, tasks);
+      if (round === 0) continue; // The warm-up.
+      rates.push((tasks * 1000) / (await busyMs(engine, ids)));
+      const perTask = Object.entries(cpuBetween(before.cpu, after.cpu)).map(([part, micros]) => [part, micros / tasks]);
+      costs.push({
+        cpu: Object.fromEntries(perTask) as CpuMicros,
+        commits: (after.db.commits - before.db.commits) / tasks,
+        walBytes: (after.db.walBytes - before.db.walBytes) / tasks,
+      });
+    }
+    return { rates, ...(costs.at(-1) as (typeof costs)[number]) };
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** From the first run's start to the last task's end. */
+async function busyMs(engine: Engine, ids: readonly number[]): Promise<number> {
+  const [row] = await engine.db.read<{ ms: number }>(
+    `select extract(epoch from max(ti.end_date) - min(r.start_date))::float8 * 1000 as ms
+     from dag_run r join task_instance ti on ti.dag_run_id = r.id where r.id = any ($1)`,
+    [ids],
+  );
+  return row?.ms ?? NaN;
+}
+
+async function databaseWork(engine: Engine): Promise<{ commits: number; walBytes: number }> {
+  const [row] = await engine.db.read<{ commits: number; walBytes: number }>(
+    `select xact_commit as commits, (pg_current_wal_lsn() - '0/0')::float8 as "walBytes"
+     from pg_stat_database where datname = current_database()`,
+  );
+  return row ?? { commits: NaN, walBytes: NaN };
+}
