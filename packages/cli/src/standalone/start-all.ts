@@ -79,28 +79,18 @@ export async function startAll({ dir, steps, log, configFor }: StartPlan): Promi
   );
   const rooms = await steps.run("services loaded", () => loading);
   const doorsOf = (name: string): Doors => ({ db: open(name), broker, config, log: logOf(name) });
-  const start = async <S extends Service>(name: string, create: (doors: Doors) => S): Promise<S> => {
-    const doors = doorsOf(name);
-    return await steps.run(
-      name,
-      async () => {
-        const service = create(doors);
-        try {
-          await service.start();
-        } catch (error) {
-          await service.stop().catch(() => undefined);
-          throw error;
-        }
-        return service;
-      },
-      (service) => service.stop(),
-    );
-  };
-  await start("triggerer", rooms.createTriggerer);
-  await start("worker", rooms.createWorker);
-  await start("scheduler", rooms.createScheduler);
-  await start("dag-processor", (doors) => new rooms.DagProcessor(doors));
-  const api = await start("api", rooms.createApi);
+  const api = rooms.createApi(doorsOf("api"));
+  const services: readonly (readonly [name: string, service: Service])[] = [
+    ["triggerer", rooms.createTriggerer(doorsOf("triggerer"))],
+    ["worker", rooms.createWorker(doorsOf("worker"))],
+    ["scheduler", rooms.createScheduler(doorsOf("scheduler"))],
+    ["dag-processor", new rooms.DagProcessor(doorsOf("dag-processor"))],
+    ["api", api],
+  ];
+  // Each waits for processes, files or the network most of the time.
+  await steps.together(
+    services.map(([name, service]) => ({ name, start: () => service.start(), stop: () => service.stop() })),
+  );
   return { url: api.url, config, db, postgres };
 }
 

@@ -10,6 +10,13 @@ interface Started {
   readonly stop: () => Promise<void>;
 }
 
+export interface Part {
+  readonly name: string;
+  readonly start: () => Promise<void>;
+  /** Also called when its start failed. */
+  readonly stop: () => Promise<void>;
+}
+
 export class Steps {
   readonly #say: (line: string) => void;
   readonly #signal: AbortSignal;
@@ -35,6 +42,22 @@ export class Steps {
     this.#say(line(name, performance.now() - begin));
     if (this.#signal.aborted) throw new Ended(0);
     return made;
+  }
+
+  /** Parts that do not need each other to start, all at once; they stop one after the other, the last of them first. */
+  async together(parts: readonly Part[]): Promise<void> {
+    if (this.#signal.aborted) throw new Ended(0);
+    const results = await Promise.allSettled(
+      parts.map(async ({ name, start }) => {
+        const begin = performance.now();
+        await start();
+        this.#say(line(name, performance.now() - begin));
+      }),
+    );
+    // Those that failed half-way, too: whatever they began is ended with the rest.
+    for (const { name, stop } of parts) this.#started.push({ name, isQuiet: false, stop });
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+    if (this.#signal.aborted) throw new Ended(0);
   }
 
   /** Something that stops with the rest, without a step of its own. */

@@ -46,3 +46,18 @@ test("an interrupt ends the start before the next step, and what is there can be
   await steps.stop();
   expect(done).toEqual(["start a", "stop a"]);
 });
+
+test("parts that start together stop in the opposite of their order, those that failed included", async () => {
+  const { steps, run, done } = create();
+  await run("a");
+  const part = (name: string, start: Promise<void>) => ({
+    name,
+    start: () => start,
+    stop: () => Promise.resolve(void done.push(`stop ${name}`)),
+  });
+  const failing = Promise.reject(new Error("no port"));
+  const parts = [part("b", Promise.resolve()), part("c", failing), part("d", Promise.resolve())];
+  await expect(steps.together(parts)).rejects.toThrow("no port");
+  await steps.stop();
+  expect(done).toEqual(["start a", "stop d", "stop c", "stop b", "stop a"]);
+});
