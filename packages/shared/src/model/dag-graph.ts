@@ -19,6 +19,8 @@ export interface TaskNode {
   readonly watchedBy: readonly string[];
   readonly priorityWeight: number;
   readonly lane: string;
+  /** Its place in an order in which each task comes after all that are upstream of it. */
+  readonly rank: number;
   /** An effective leaf: its state counts for the run's verdict. */
   readonly isLeaf: boolean;
 }
@@ -39,6 +41,8 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
 
   const ancestors = reach([...specs.keys()], upstreamOf);
   const descendants = reach([...specs.keys()], downstreamOf);
+  // A task is found after everything upstream of it.
+  const ranks = new Map([...ancestors.keys()].map((id, rank) => [id, rank]));
   const of = (relation: ReadonlyMap<string, ReadonlySet<string>>, id: string) => relation.get(id) ?? new Set<string>();
 
   const leaves = effectiveLeaves(spec.tasks, downstreamOf, specOf);
@@ -86,6 +90,7 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
         watchedBy: watchedBy.get(node.spec.taskId) ?? [],
         priorityWeight: weigh(node.spec, ancestors, descendants, specOf),
         lane: laneOf(node.spec),
+        rank: ranks.get(node.spec.taskId) ?? 0,
         isLeaf: leaves.has(node.spec.taskId),
       },
     ]),

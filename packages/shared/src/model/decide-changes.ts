@@ -1,7 +1,9 @@
 // Everything that follows in one run from what is known of it: each decidable task instance among the candidates, and
 // then whomever its end concerns, until nothing more follows. Pure. When a task is needed that was not loaded it is named
-// in `missing`; load it and ask again: the answer for the rest stays the same.
-import type { DagGraph } from "./dag-graph.ts";
+// in `missing`; load it and ask again, and act on nothing before that: the answer may depend on it.
+// INVARIANT: a task is decided after everything upstream of it. Some rules do not wait for the rest (one skipped upstream
+// skips, one failed fails), so in another order the answer would depend on which of two upstreams was looked at first.
+import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { decideTask, type RunView, type TaskSnapshot } from "./decide-task.ts";
 import { DECIDABLE_TASK_STATES, isFinished, type TaskState } from "./task-state.ts";
 
@@ -26,13 +28,11 @@ export function decideChanges<T extends TaskSnapshot>(
   const view: RunView = (taskId) => states.get(taskId) ?? [];
   const changes: Change<T>[] = [];
   const missing = new Set<string>();
-  const open = [...new Set(candidates)];
-  const isOpen = new Set(open);
+  const open = new Agenda();
+  for (const id of candidates) open.add(graph.tasks.get(id));
 
-  for (let taskId = open.pop(); taskId !== undefined; taskId = open.pop()) {
-    isOpen.delete(taskId);
-    const node = graph.tasks.get(taskId);
-    if (node === undefined) continue;
+  for (let node = open.next(); node !== undefined; node = open.next()) {
+    const { taskId } = node.spec;
     if (!states.has(taskId)) {
       missing.add(taskId);
       continue;
@@ -54,15 +54,31 @@ export function decideChanges<T extends TaskSnapshot>(
         (states.get(taskId) ?? []).map((other) => (other === ti ? { ...ti, state: to } : other)),
       );
       if (!isFinished(to)) continue;
-      for (const id of node.watchedBy) {
-        if (!isOpen.has(id)) {
-          isOpen.add(id);
-          open.push(id);
-        }
-      }
+      for (const id of node.watchedBy) open.add(graph.tasks.get(id));
     }
   }
   return { changes, missing };
 }
 
 const isDecidable = (ti: TaskSnapshot): boolean => (DECIDABLE_TASK_STATES as readonly string[]).includes(ti.state);
+
+/** Tasks to look at, each once, in the order of their ranks. */
+class Agenda {
+  /** The lowest rank last. */
+  readonly #nodes: TaskNode[] = [];
+
+  add(node: TaskNode | undefined): void {
+    if (node === undefined) return;
+    let [from, to] = [0, this.#nodes.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#nodes[middle]?.rank ?? 0) > node.rank) from = middle + 1;
+      else to = middle;
+    }
+    if (this.#nodes[from] !== node) this.#nodes.splice(from, 0, node);
+  }
+
+  next(): TaskNode | undefined {
+    return this.#nodes.pop();
+  }
+}
