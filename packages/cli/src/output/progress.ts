@@ -59,10 +59,13 @@ function blockProgress(io: Io, { write, maxLines = 20 }: ProgressOptions): Progr
   };
 }
 
+const STATE_AND_NOTE = 45;
 const QUIET = new Set(["none", "success", "skipped"]);
 
 function blockOf(io: Io, tasks: readonly TaskLine[], maxLines: number): string[] {
-  const width = Math.max(0, ...tasks.map((task) => task.label.length));
+  // A line that wraps could not be drawn over.
+  const longest = Math.max(1, ...tasks.map((task) => task.label.length));
+  const width = Math.min(longest, Math.max(10, io.columns() - STATE_AND_NOTE));
   if (tasks.length <= maxLines) return tasks.map((task) => lineOf(io, task, width));
   const loud = tasks.filter((task) => !QUIET.has(task.state)).slice(0, maxLines - 1);
   const counts = countStates(tasks);
@@ -76,5 +79,8 @@ function countStates(tasks: readonly TaskLine[]): Map<string, number> {
   return counts;
 }
 
+const fit = (text: string, width: number): string =>
+  text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+
 const lineOf = (io: Io, task: TaskLine, width: number): string =>
-  `  ${task.label.padEnd(width)}  ${paintState(io, task.state)}${task.note === undefined ? "" : io.colors.dim(`  ${task.note}`)}`;
+  `  ${width === 0 ? task.label : fit(task.label, width)}  ${paintState(io, task.state)}${task.note === undefined ? "" : io.colors.dim(`  ${task.note}`)}`;

@@ -1,5 +1,6 @@
+import { Database } from "@millrace/shared/db";
+import { createLogger } from "@millrace/shared/observability";
 import { startProcess, testDatabase, testRedisUrl } from "@millrace/testkit";
-import pg from "pg";
 import { describe, expect, test } from "vitest";
 
 const database = await testDatabase();
@@ -11,10 +12,10 @@ const NOBODY = "127.0.0.1:1";
 async function emptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `empty_${process.pid}`;
   const run = async (sql: string) => {
-    const client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    await client.query(sql);
-    await client.end();
+    const log = createLogger({ level: "silent", name: "test" });
+    const db = new Database({ url: database.url, applicationName: "test", maxConnections: 1, maxRetries: 0, log });
+    await db.read(sql);
+    await db.close();
   };
   await run(`create database ${name}`);
   const url = new URL(database.url);
