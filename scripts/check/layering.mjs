@@ -3,6 +3,7 @@
 // loader dependency-cruiser does not find the parser's visitor.
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
+import swc from "@swc/core";
 import swcVisitor from "@swc/core/Visitor.js";
 import { cruise } from "dependency-cruiser";
 import config from "../../.dependency-cruiser.cjs";
@@ -12,6 +13,10 @@ const FOLDERS = ["packages", "tests", "examples", "bench"];
 
 // Judged without `import type`, which compilation removes; all other rules hold for types, too.
 const AT_RUNTIME = ["no-cycles", "ui-types-only"];
+
+// dependency-cruiser never tells the parser that a file has JSX in it.
+const { parseFileSync } = swc;
+swc.parseFileSync = (file, options) => parseFileSync(file, { ...options, tsx: file.endsWith("x") });
 
 // The visitor stops at `using`, which is newer than it is, and cannot tell `import type` from `import`.
 const { Visitor } = swcVisitor;
