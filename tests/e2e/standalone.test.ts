@@ -50,6 +50,24 @@ const interrupt = async (standalone: MillraceProcess): Promise<void> => {
   expect(standalone.lines).toContainEqual(expect.stringMatching(/^Millrace has stopped \(\d+ ms\)/));
 };
 
+/** Another command on the database of a standalone; its lines. */
+async function millrace(cwd: string, ...args: string[]): Promise<readonly string[]> {
+  const kept = async (name: string) => (await readFile(join(cwd, ".millrace", name), "utf8")).trim();
+  const [password, port] = await Promise.all([kept("postgres/password"), kept("postgres-port")]);
+  const command = startProcess({
+    args,
+    cwd,
+    env: {
+      MILLRACE__DATABASE__URL: `postgres://millrace:${password}@127.0.0.1:${port}/millrace`,
+      MILLRACE__BROKER__URL: "postgres",
+      MILLRACE__LOGGING__BASE_LOG_FOLDER: join(cwd, ".millrace/logs"),
+    },
+  });
+  expect(await command.exited, command.lines.join("\n")).toEqual({ code: 0, signal: null });
+  await command.dispose();
+  return command.lines;
+}
+
 test("a standalone runs the examples, stops without leaving a process, and goes on where it was", async () => {
   const cwd = await folder();
   const first = start(cwd, "--port", "0");
@@ -67,6 +85,10 @@ test("a standalone runs the examples, stops without leaving a process, and goes 
   for (const part of ["metadatabase", "scheduler", "triggerer", "dag_processor"]) {
     expect(health[part]).toMatchObject({ status: "healthy" });
   }
+
+  const triggered = await millrace(cwd, "dags", "trigger", "hello", "-r", "typed", "--wait");
+  expect(triggered.at(-1)).toMatch(/^typed: success after/);
+  expect((await millrace(cwd, "tasks", "logs", "hello", "say", "typed")).join("\n")).toContain("Hello from typed");
 
   const second = start(cwd, "--port", "0");
   expect(await second.exited).toEqual({ code: 1, signal: null });

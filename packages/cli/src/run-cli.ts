@@ -1,6 +1,7 @@
 import { newCommand } from "./io/command.ts";
 import type { Io } from "./io/io.ts";
 import { reportError } from "./io/report-error.ts";
+import { ownVersion } from "./own-version.ts";
 import { COMMANDS } from "./commands/index.ts";
 
 /** Runs one command line (without `node millrace`) to its end; gives its exit code. Never rejects. */
@@ -23,6 +24,7 @@ async function buildProgram(argv: readonly string[], io: Io) {
     examples: ["standalone", "dags trigger hello --wait", "dags test ./dags/hello.ts", "help dags"],
   })
     .usage("<command> [options]")
+    .version(ownVersion(), "-V, --version", "Show the version.")
     .helpCommand("help [command]", "Show the help of a command.");
   for (const entry of COMMANDS) {
     const command =
