@@ -1,0 +1,139 @@
+// Each page as a browser would first see it, made on the server: with data, without, and while it loads.
+import { renderToStaticMarkup } from "react-dom/server";
+import type { ReactNode } from "react";
+import { describe, expect, test, vi } from "vitest";
+import { App } from "./app.tsx";
+import { DagGrid } from "./dag/dag-grid.tsx";
+import { DagHead, DagPage } from "./dag/dag-page.tsx";
+import { SourceView } from "./dag/source-view.tsx";
+import { DagList } from "./dags/dag-list.tsx";
+import { DagsPage } from "./dags/dags-page.tsx";
+import { ImportErrors } from "./dags/import-errors.tsx";
+import { dag, grid, line, run, task } from "./fixtures/samples.ts";
+import { LoginPage } from "./login/login-page.tsx";
+import { StaticRouter } from "./router/router.tsx";
+import { RunHead, RunPage } from "./run/run-page.tsx";
+import { TaskList } from "./run/task-list.tsx";
+import { Frame } from "./shell/shell.tsx";
+import { LogView } from "./task/log-view.tsx";
+import { EMPTY_WINDOW } from "./task/log-window.ts";
+import { TaskHead, TaskPage } from "./task/task-page.tsx";
+
+const NOW = Date.parse("2026-11-30T12:00:00Z");
+const ignore = (): void => undefined;
+const html = (page: ReactNode, at = "/dags"): string =>
+  renderToStaticMarkup(<StaticRouter at={at}>{page}</StaticRouter>);
+
+describe("pages without data yet", () => {
+  test.each([
+    ["/dags", <DagsPage key="1" />, "Loading DAGs"],
+    ["/dags/orders", <DagPage key="2" dagId="orders" />, "Loading runs"],
+    ["/dags/orders?tab=source", <DagPage key="3" dagId="orders" />, "Loading the source"],
+    ["/dags/orders/runs/r", <RunPage key="4" dagId="orders" runId="r" />, "Loading the run"],
+    [
+      "/dags/orders/runs/r/tasks/t",
+      <TaskPage key="5" task={{ page: "task", dagId: "orders", runId: "r", taskId: "t", mapIndex: -1 }} />,
+      "Loading the task",
+    ],
+    ["/login", <LoginPage key="6" />, "Password"],
+  ])("%s says what it waits for", (at, page, text) => {
+    expect(html(page, at)).toContain(text);
+  });
+
+  test("the whole application opens at any address", () => {
+    vi.stubGlobal("window", { location: { href: "http://here/nowhere" } });
+    expect(renderToStaticMarkup(<App />)).toContain("There is no such page");
+    vi.unstubAllGlobals();
+  });
+});
+
+describe("the DAG list", () => {
+  test("shows a DAG with its switch, marks in words and links, and its next run", () => {
+    const page = html(<DagList dags={[line]} now={NOW} filtered={false} onPause={ignore} />);
+    expect(page).toContain('role="switch"');
+    expect(page).toContain('aria-checked="true"');
+    expect(page).toContain('href="/dags/orders/runs/run%202"');
+    expect(page).toMatch(/aria-label="Run run 2: failed, 2 Nov 2026/);
+    expect(page).toContain("in 17 hours");
+  });
+
+  test("shows texts of users as text", () => {
+    const page = html(<DagList dags={[line]} now={NOW} filtered={false} onPause={ignore} />);
+    expect(page).toContain("&lt;b&gt;Orders&lt;/b&gt;");
+  });
+
+  test("that is empty says what to do", () => {
+    expect(html(<DagList dags={[]} now={NOW} filtered={false} onPause={ignore} />)).toContain("No DAGs yet");
+    expect(html(<DagList dags={[]} now={NOW} filtered onPause={ignore} />)).toContain("No DAG matches");
+  });
+
+  test("names file and line of an error", () => {
+    const error = {
+      import_error_id: 1,
+      timestamp: "",
+      filename: "bad.ts",
+      bundle_name: null,
+      stack_trace: "Error: no\n at /x/bad.ts:3:7",
+    };
+    const page = html(<ImportErrors errors={[error]} />);
+    expect(page).toContain("bad.ts:3:7");
+    expect(page).toContain("One file could not be read");
+    expect(html(<ImportErrors errors={[]} />)).toBe("");
+  });
+});
+
+describe("a DAG", () => {
+  test("has a head with its facts", () => {
+    const page = html(<DagHead dag={dag} dagId="orders" now={NOW} onPause={ignore} onTrigger={ignore} />);
+    for (const text of ["orders.ts", "0 6 * * *", "ada", "Trigger a run"]) expect(page).toContain(text);
+  });
+
+  test("has a grid in the order of its tasks with one tab stop", () => {
+    const page = html(<DagGrid grid={grid} now={NOW} />);
+    expect(page.indexOf(">extract<")).toBeLessThan(page.indexOf(">load<"));
+    expect(page).toContain("load: 3 failed, 7 success");
+    expect(page.match(/tabindex="0"/g)).toHaveLength(1);
+    expect(html(<DagGrid grid={{ ...grid, runs: [] }} now={NOW} />)).toContain("No runs yet");
+  });
+
+  test("has a source", () => {
+    const source = { content: "one\ntwo\n", dag_id: "orders", version_number: 3, dag_display_name: "orders" };
+    expect(html(<SourceView source={source} />).match(/class="line"/g)).toHaveLength(2);
+  });
+});
+
+describe("a run and a task", () => {
+  test("show states, tries, durations and conf", () => {
+    expect(html(<RunHead run={run} now={NOW} />)).toContain("1 min 40 s");
+    const list = html(<TaskList run={run} tasks={[task]} order={grid.nodes} now={NOW} />);
+    for (const text of ["2 of 3", "10.0 s", "failed", 'x="10"']) expect(list).toContain(text);
+    const head = html(<TaskHead ti={task} tries={[{ ...task, try_number: 1 }, task]} now={NOW} onChoose={ignore} />);
+    expect(head).toContain('aria-label="Tries"');
+    expect(head).toMatch(/aria-pressed="true"[^>]*>.*Try.*2/);
+  });
+
+  test("show a log with its fields, and say when there is none", () => {
+    const lines = [{ timestamp: "2026-11-02T05:00:10.000Z", level: "error", event: "<script>", rows: 7 }];
+    const page = html(<LogView window={{ ...EMPTY_WINDOW, blocks: [{ start: 0, lines }] }} loading={false} />);
+    expect(page).toContain("&lt;script&gt; rows=7");
+    expect(page).toContain("level-error");
+    expect(html(<LogView window={EMPTY_WINDOW} loading={false} />)).toContain("No lines yet");
+  });
+});
+
+test("the frame tells which process is missing", () => {
+  const health = {
+    metadatabase: { status: "healthy" as const },
+    scheduler: { status: "unhealthy" as const, latest_scheduler_heartbeat: null },
+    triggerer: { status: null, latest_triggerer_heartbeat: null },
+    dag_processor: { status: "healthy" as const, latest_dag_processor_heartbeat: null },
+  };
+  const page = html(
+    <Frame user="ada" health={health} onLogOut={ignore}>
+      content
+    </Frame>,
+  );
+  for (const text of ["Scheduler not running", "ada", "Log out", "content", "Skip to the content"]) {
+    expect(page).toContain(text);
+  }
+});
