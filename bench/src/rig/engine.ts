@@ -49,7 +49,7 @@ export class Engine {
       MILLRACE__BROKER__URL: options.services.redisUrl,
       MILLRACE__BROKER__PREFIX: `bench${Date.now()}`,
       MILLRACE__CORE__DAGS_ARE_PAUSED_AT_CREATION: "false",
-      MILLRACE__CORE__PARALLELISM: String(options.concurrency * options.workers * 2),
+      MILLRACE__CORE__PARALLELISM: String(options.concurrency * options.workers * 8),
       MILLRACE__WORKERS__CONCURRENCY: String(options.concurrency),
       MILLRACE__LOGGING__BASE_LOG_FOLDER: join(folder, "logs"),
       MILLRACE__LOGGING__LOGGING_LEVEL: "warn",

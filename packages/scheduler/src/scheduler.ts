@@ -11,7 +11,6 @@ import {
   runsWithDueTasks,
   type LockedRun,
   type Queryable,
-  type QueuedAttempt,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
@@ -25,6 +24,7 @@ import { examineRuns, type Target } from "./runs/examine-runs.ts";
 import { startQueuedRuns } from "./runs/start-queued-runs.ts";
 
 const PAUSE_AFTER_FAILURE_MS = 250;
+const REDISPATCH_AT_ONCE = 10_000;
 
 export class Scheduler implements Service {
   readonly #deps: SchedulerDeps;
@@ -75,6 +75,7 @@ export class Scheduler implements Service {
     if (this.#loop !== undefined) return;
     await this.#job.start();
     this.#deps.broker.onReconnect(() => {
+      // The broker may have been emptied while it was away.
       this.#redispatch(0).catch((error: unknown) => {
         this.#deps.log.warn({ cause: messageOf(error) }, "queued attempts could not be sent again");
       });
@@ -95,11 +96,14 @@ export class Scheduler implements Service {
   async #run(): Promise<void> {
     const idleMs = this.#deps.config.scheduler.scheduler_idle_sleep_time * 1000;
     let again = true;
+    let wakes: readonly Wake[] = [];
     while (!this.#stopping) {
       try {
         const wait = again ? 1 : Math.max(1, Math.min(idleMs, this.#nextTick - this.#clock.now()));
-        const wakes = await this.#deps.broker.takeWakes(wait);
+        // Those of a pass that failed are still to be looked at.
+        wakes = [...wakes, ...(await this.#deps.broker.takeWakes(wait))];
         again = await this.#pass(wakes);
+        wakes = [];
       } catch (error) {
         this.#deps.log.error({ cause: messageOf(error) }, "a scheduling pass failed; the next one follows");
         again = false;
@@ -166,14 +170,10 @@ export class Scheduler implements Service {
   }
 
   async #redispatch(olderThanSeconds: number): Promise<void> {
-    const limit = this.#deps.config.scheduler.max_tis_per_query;
-    let lost: QueuedAttempt[];
-    do {
-      lost = await this.#deps.db.run(redispatchAttempts, [olderThanSeconds, limit]);
-      if (lost.length > 0)
-        this.#deps.log.info({ attempts: lost.length }, "queued attempts are sent to the broker again");
-      this.#dispatcher.dispatch(lost);
-    } while (olderThanSeconds > 0 && lost.length === limit);
+    const lost = await this.#deps.db.run(redispatchAttempts, [olderThanSeconds, REDISPATCH_AT_ONCE]);
+    if (lost.length === 0) return;
+    this.#deps.log.info({ attempts: lost.length }, "queued attempts are sent to the broker again");
+    this.#dispatcher.dispatch(lost);
   }
 
   async #failUnclaimed(olderThanSeconds: number): Promise<void> {

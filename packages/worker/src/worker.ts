@@ -13,6 +13,9 @@ import { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { AttemptRunner } from "./run/attempt-runner.ts";
 import { ChildPool } from "./run/child-pool.ts";
 
+// When Postgres is slow to take endings, no more is begun than it can follow.
+const ENDINGS_BEHIND = 4;
+
 export class Worker implements Service {
   readonly #deps: WorkerDeps;
   readonly #job: Job;
@@ -79,13 +82,20 @@ export class Worker implements Service {
     await this.#job.stop();
   }
 
+  /** Resolves when the handler has ended and its child is free: the writing of its end goes on beside the next one. */
   async #handle(message: AttemptMessage): Promise<void> {
-    const handling = this.#claimAndRun(message).finally(() => this.#handling.delete(handling));
+    let free: () => void = () => undefined;
+    const isFree = new Promise<void>((resolve) => (free = resolve));
+    const handling = this.#claimAndRun(message, free).finally(() => {
+      this.#handling.delete(handling);
+      free();
+    });
     this.#handling.add(handling);
-    await handling;
+    const isBehind = this.#handling.size > ENDINGS_BEHIND * this.#deps.config.workers.concurrency;
+    await (isBehind ? handling : isFree);
   }
 
-  async #claimAndRun(message: AttemptMessage): Promise<void> {
+  async #claimAndRun(message: AttemptMessage, onChildFree: () => void): Promise<void> {
     const attempt = await this.#claimer.claim(message);
     if (attempt === undefined) {
       this.#deps.log.debug(
@@ -95,7 +105,7 @@ export class Worker implements Service {
       return;
     }
     try {
-      await this.#runner.run(attempt);
+      await this.#runner.run(attempt, onChildFree);
     } catch (error) {
       // The attempt stays running without heartbeats, and is found as lost.
       this.#deps.log.error(

@@ -1,18 +1,43 @@
 // scheduled → queued, within every limit, by priority: one scheduler at a time. The lock comes first and the reading
 // after it in a statement of its own, so that nothing queued by another is missed. Runs at the end of the caller's
 // transaction, so that the lock is held for the shortest time.
-import { lockCriticalSection, queueTasks, readAdmission, type QueuedAttempt } from "@millrace/shared/db";
+import {
+  lockCriticalSection,
+  queueTasks,
+  readAdmission,
+  type AdmissionRow,
+  type QueuedAttempt,
+} from "@millrace/shared/db";
 import { admit } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
+const CANDIDATES = 128;
+const EVERY_CANDIDATE = 1_000_000;
+
 export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: number): Promise<QueuedAttempt[]> {
   const { parallelism } = deps.config.core;
-  await deps.tx.run(lockCriticalSection, []);
-  const [snapshot] = await deps.tx.run(readAdmission, [parallelism, deps.config.scheduler.max_tis_per_query]);
-  if (snapshot === undefined || snapshot.candidates.length === 0) return [];
+  const atMost = deps.config.scheduler.max_tis_per_query;
+  const read = async (candidates: number) => (await deps.tx.run(readAdmission, [parallelism, atMost, candidates]))[0];
+  const [, first] = await Promise.all([deps.tx.run(lockCriticalSection, []), read(CANDIDATES)]);
+  if (first === undefined || first.candidates.length === 0) return [];
+  let admitted = await admitFrom(deps, first);
+  // The first heads may all be blocked by limits that only the decision knows: then every head is looked at.
+  if (admitted.length < first.room && first.candidates.length === CANDIDATES) {
+    const all = await read(EVERY_CANDIDATE);
+    if (all !== undefined) admitted = await admitFrom(deps, all);
+  }
+  const batch = admitted.slice(0, atMost);
+  if (batch.length === 0) return [];
+  return await deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
+}
+
+async function admitFrom(
+  deps: ActorDeps,
+  snapshot: AdmissionRow,
+): Promise<readonly AdmissionRow["candidates"][number][]> {
   const graphs = await deps.versions.load(snapshot.candidates.map((candidate) => candidate.versionId));
-  const { admitted } = admit({
-    parallelism,
+  return admit({
+    parallelism: deps.config.core.parallelism,
     pools: snapshot.pools,
     occupancy: snapshot.occupancy,
     candidates: snapshot.candidates,
@@ -20,10 +45,7 @@ export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: numbe
       maxActiveTasks: candidate.maxActiveTasks,
       ...limitsOfTask(graphs.get(candidate.versionId)?.tasks.get(candidate.taskId)?.spec),
     }),
-  });
-  const batch = admitted.slice(0, deps.config.scheduler.max_tis_per_query);
-  if (batch.length === 0) return [];
-  return await deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
+  }).admitted;
 }
 
 const limitsOfTask = (spec: { maxActiveTisPerDag?: number; maxActiveTisPerDagrun?: number } | undefined) => ({

@@ -24,8 +24,6 @@ export interface DatabaseOptions {
   readonly log: Logger;
 }
 
-const BEGIN = "begin";
-
 // bigint columns hold ids and counts far below 2^53.
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
@@ -52,6 +50,8 @@ export class Database implements Queryable {
       lock_timeout: 15_000,
       idle_in_transaction_session_timeout: 15_000,
       statement_timeout: 60_000,
+      // Statements that do not need each other's answers share a round trip.
+      pipeline: true,
       types,
     });
     // An idle connection that the server closed; the next query takes another.
@@ -93,9 +93,10 @@ export class Database implements Queryable {
       };
       client.on("error", noteBroken);
       try {
-        await client.query(BEGIN);
+        // Not awaited: the first statement travels with it. Should it fail, the connection is broken and so is that one.
+        client.query("begin").catch(noteBroken);
         if (options.actor !== undefined) {
-          await client.query("select set_config('millrace.actor', $1, true)", [options.actor]);
+          client.query("select set_config('millrace.actor', $1, true)", [options.actor]).catch(noteBroken);
         }
         const result = await work({ run: async (statement, params) => await runOn(client, statement, params) });
         await commit(client);

@@ -96,13 +96,13 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
       fireAndForget(main.multi().rpush(wakeKey, JSON.stringify(wakes)).ltrim(wakeKey, -MAX_WAKES, -1).exec());
     },
     takeWakes: async (timeoutMs) => {
-      taker ??= connect();
+      const connection = (taker ??= connect());
       const seconds = Math.max(timeoutMs, 1) / 1000;
       try {
         // The process's own deadline ends the wait when Redis is away or hangs.
         const taken = await within(
           timeoutMs + 250,
-          taker.call("BLMPOP", seconds, 1, wakeKey, "LEFT", "COUNT", TAKE_AT_ONCE) as Promise<
+          connection.call("BLMPOP", seconds, 1, wakeKey, "LEFT", "COUNT", TAKE_AT_ONCE) as Promise<
             [string, string[]] | null
           >,
         );
@@ -110,8 +110,8 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
       } catch (error) {
         log.debug({ cause: messageOf(error) }, "wakes could not be taken");
         // A command that was given up may still take wakes later and lose them: the connection is made anew.
-        taker.disconnect();
-        taker = undefined;
+        connection.disconnect();
+        if (taker === connection) taker = undefined;
         return [];
       }
     },

@@ -51,7 +51,8 @@ export class AttemptRunner {
       stop({ reason: "the worker shut down before the task ended", kind: "release" });
   }
 
-  async run(attempt: ClaimedAttempt): Promise<void> {
+  /** @param onChildFree called as soon as the handler has ended, before its end is written */
+  async run(attempt: ClaimedAttempt, onChildFree: () => void): Promise<void> {
     const { config, heartbeats, finisher } = this.#deps;
     const log = new AttemptLog(attemptLogPath(config.logging.base_log_folder, attempt), this.#deps.log);
     let stopped: Stop | undefined;
@@ -99,6 +100,7 @@ export class AttemptRunner {
       } finally {
         clearTimeout(timer);
         if (child !== undefined) this.#deps.pool.release(child);
+        onChildFree();
       }
       const why = stopped as Stop | undefined;
       if (why?.kind === "lost") return;

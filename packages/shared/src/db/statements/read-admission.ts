@@ -8,10 +8,16 @@ import { defineStatement } from "../statement.ts";
 export interface AdmissionRow {
   readonly pools: readonly PoolLimits[];
   readonly occupancy: readonly Occupancy[];
+  /** The first of all heads in the order of admission; fewer than asked for means that there are no more. */
   readonly candidates: readonly (Candidate & { readonly versionId: string; readonly maxActiveTasks: number })[];
+  /** How many more may be queued under parallelism. */
+  readonly room: number;
 }
 
-export const readAdmission = defineStatement<readonly [parallelism: number, limit: number], AdmissionRow>({
+export const readAdmission = defineStatement<
+  readonly [parallelism: number, queueAtMost: number, candidatesAtMost: number],
+  AdmissionRow
+>({
   name: "read-admission",
   sql: `
 with recursive occupying as materialized (
@@ -50,11 +56,15 @@ with recursive occupying as materialized (
   join dag d on d.dag_id = l.dag_id
   left join dag_used u on u.dag_id = l.dag_id
   cross join lateral (
-    select t.* from task_instance t
+    select t.id, t.epoch, t.dag_id, t.task_id, t.dag_run_id, t.map_index, t.pool, t.pool_slots, t.queue, t.priority_weight,
+      t.logical_date, t.run_after, t.dag_version_id
+    from task_instance t
     where t.state = 'scheduled' and t.pool = l.pool and t.dag_id = l.dag_id and t.lane = l.lane
     order by t.priority_weight desc, t.logical_date, t.run_after, t.map_index, t.id
     limit greatest(0, least((select total from room), p.room, d.max_active_tasks - coalesce(u.used, 0)))
   ) c
+  order by c.priority_weight desc, c.logical_date, c.run_after, c.map_index, c.id
+  limit $3
 )
 select
   (select coalesce(json_agg(json_build_object('pool', pool, 'slots', slots)), '[]') from pool_room) as pools,
@@ -65,5 +75,6 @@ select
     'dagRunId', dag_run_id, 'mapIndex', map_index, 'pool', pool, 'poolSlots', pool_slots, 'queue', queue,
     'priorityWeight', priority_weight, 'logicalDate', extract(epoch from logical_date) * 1000,
     'runAfter', extract(epoch from run_after) * 1000, 'versionId', dag_version_id, 'maxActiveTasks', max_active_tasks)), '[]')
-   from head) as candidates`,
+   from head) as candidates,
+  (select total from room) as room`,
 });
