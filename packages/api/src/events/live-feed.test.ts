@@ -72,6 +72,22 @@ describe("pages that watch", () => {
     expect([feed.watching, clock.pending]).toEqual([0, 0]);
   });
 
+  test("that leave and come back at once are looked for once, not twice", async () => {
+    const clock = fakeClock();
+    const feed = new LiveFeed({ db, log, clock });
+    let leave = await feed.watch(collector());
+    for (let turn = 0; turn < 3; turn++) {
+      const looking = clock.advance(500);
+      leave();
+      leave = await feed.watch(collector());
+      await looking;
+    }
+    expect(clock.pending).toBe(1);
+    leave();
+    await feed.stop();
+    expect(clock.pending).toBe(0);
+  });
+
   test("of one run are not told of another", async () => {
     const clock = fakeClock();
     const feed = new LiveFeed({ db, log, clock });

@@ -36,6 +36,7 @@ export class LiveFeed implements Service {
   #cursor: Promise<ChangeCursor> | undefined;
   #seen = new Set<string>();
   #seenTasks = new Map<string, number>();
+  #stopping: Promise<void> = Promise.resolve();
 
   constructor(options: { readonly db: Reader; readonly log: Logger; readonly clock: Clock }) {
     this.#db = options.db;
@@ -60,8 +61,10 @@ export class LiveFeed implements Service {
     this.#watchers.add(watcher);
     const leave = (): void => {
       this.#watchers.delete(watcher);
-      if (this.#watchers.size === 0) void this.stop();
+      if (this.#watchers.size === 0) this.#stopping = this.stop();
     };
+    // RACE: who turns a page leaves and comes back at once; the look of before must be over, or two would take turns.
+    await this.#stopping;
     try {
       this.#cursor ??= readChangeCursor(this.#db);
       await this.#cursor;

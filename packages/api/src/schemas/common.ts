@@ -33,5 +33,3 @@ const Id = Type.String({ minLength: 1, maxLength: 250 });
 export const DagPath = Type.Object({ dag_id: Id });
 export const RunPath = Type.Object({ dag_id: Id, dag_run_id: Id });
 export const TaskPath = Type.Object({ dag_id: Id, dag_run_id: Id, task_id: Id });
-
-export const Problem = Type.Object({ detail: Type.Union([Type.String(), Type.Array(Type.Unknown())]) });

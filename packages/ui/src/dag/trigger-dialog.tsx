@@ -45,6 +45,7 @@ export function TriggerDialog({ dagId, onClose }: { readonly dagId: string; read
           onChange={(event) => {
             setText(event.currentTarget.value);
             setKey(newKey());
+            setError(undefined);
           }}
           aria-invalid={error !== undefined}
         />

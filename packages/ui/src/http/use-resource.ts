@@ -27,10 +27,7 @@ export function useResource<T>(url: string | null): Resource<T> {
       (data) => setState({ url, data }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
-        if (error instanceof HttpProblem && needsLogin(error)) {
-          go(`/login?next=${encodeURIComponent(window.location.pathname + window.location.search)}`, "replace");
-          return;
-        }
+        if (error instanceof HttpProblem && needsLogin(error)) return askToLogIn(go);
         const problem = error instanceof HttpProblem ? error : new Error("The server cannot be reached.");
         // What was shown stays: stale data with a word about it beats an empty page.
         setState((old) => ({ ...old, url, error: problem }));
@@ -39,6 +36,12 @@ export function useResource<T>(url: string | null): Resource<T> {
     return () => stop.abort();
   }, [url, round, go]);
   return { data: state.data, error: state.error, reload, update };
+}
+
+/** Once, though every request of a page is refused: the way back is the page, not the login. */
+function askToLogIn(go: (to: string, how: "replace") => void): void {
+  const { pathname, search } = window.location;
+  if (pathname !== "/login") go(`/login?next=${encodeURIComponent(pathname + search)}`, "replace");
 }
 
 const needsLogin = (problem: HttpProblem): boolean => problem.status === 401 || problem.status === 403;
