@@ -1,5 +1,6 @@
 // The tables of the main job. Names and columns are Airflow's; what is ours: task_instance.row_id, epoch, start_token,
-// lane, retry_at, branch_decision, infra_failures, run_after, dag_run_id; *_transition; dag_artifact.
+// lane, retry_at, branch_decision, infra_failures, mark, state_reason, callbacks,
+// run_after, dag_run_id; *_transition; dag_artifact.
 import type { Knex } from "knex";
 
 const KEY = `varchar(250) collate "C"`;
@@ -135,6 +136,9 @@ create table dag_run (
   backfill_id int,
   bundle_version varchar(250),
   created_dag_version_id uuid references dag_version (id) on delete set null,
+  timeout_seconds double precision,
+  state_reason varchar(250),
+  callbacks text[] not null default '{}',
   unique (dag_id, run_id)
 ) with (fillfactor = 70);
 -- Scheduled and backfill runs are unique by logical date; a manual run never stands in a schedule's way.
@@ -146,6 +150,8 @@ create index idx_dag_run_running_dags on dag_run (dag_id, id) where state = 'run
 create index idx_dag_run_queued_dags on dag_run (dag_id, run_after, id) where state = 'queued';
 create index idx_dag_run_last_scheduling_decision on dag_run (last_scheduling_decision nulls first)
   where state = 'running';
+
+create index idx_dag_run_timeout on dag_run (start_date) where state = 'running' and timeout_seconds is not null;
 
 create table slot_pool (
   id serial primary key,
@@ -218,6 +224,9 @@ create table task_instance (
   latest_heartbeat timestamptz,
   retry_at timestamptz,
   branch_decision jsonb,
+  mark varchar(20),
+  state_reason varchar(1000),
+  callbacks text[] not null default '{}',
   external_executor_id text,
   executor varchar(1000),
   rendered_map_index varchar(250),

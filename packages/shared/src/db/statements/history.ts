@@ -14,7 +14,11 @@ export const historyOf = (
 
 export const KEEP_HISTORY = `insert into task_instance_history (${HISTORY_COLUMNS})`;
 
+/** The last statement of a history CTE: an attempt that is there already (its try was kept when it ended) stays. */
+export const ONCE = `on conflict (dag_id, run_id, task_id, map_index, try_number) do nothing`;
+
 /** What a new attempt starts without. */
 export const FRESH_ATTEMPT = `start_token = null, latest_heartbeat = null, hostname = null, unixname = null, pid = null,
     worker_job_id = null, queued_dttm = null, queued_by_job_id = null, scheduled_dttm = null, branch_decision = null,
+    mark = null,
     external_executor_id = null, trigger_id = null, trigger_timeout = null, next_method = null, next_kwargs = null`;
