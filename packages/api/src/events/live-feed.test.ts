@@ -1,6 +1,6 @@
 import { fakeClock } from "@millrace/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
-import { setPaused } from "@millrace/shared/db";
+import { setPaused, type Reader } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import { seedDag, seedRun } from "../fixtures/seed.ts";
 import { testApi } from "../fixtures/test-api.ts";
@@ -72,18 +72,35 @@ describe("pages that watch", () => {
     expect([feed.watching, clock.pending]).toEqual([0, 0]);
   });
 
-  test("that leave and come back at once are looked for once, not twice", async () => {
+  test("that leave during a look and come back at once are looked for once, not twice", async () => {
     const clock = fakeClock();
-    const feed = new LiveFeed({ db, log, clock });
-    let leave = await feed.watch(collector());
-    for (let turn = 0; turn < 3; turn++) {
-      const looking = clock.advance(500);
-      leave();
-      leave = await feed.watch(collector());
-      await looking;
-    }
-    expect(clock.pending).toBe(1);
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    let reading = 0;
+    const slow: Reader = {
+      read: async <R>(sql: string, params?: readonly unknown[]) => {
+        reading++;
+        // The last read of a look.
+        if (sql.includes("interval") && sql.includes("dttm")) await gate;
+        return await db.read<R>(sql, params).finally(() => reading--);
+      },
+    };
+    const untilReading = async (count: number): Promise<void> => {
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (reading !== count);
+    };
+    const feed = new LiveFeed({ db: slow, log, clock });
+    const leave = await feed.watch(collector());
+    await clock.advance(500);
+    await untilReading(1);
     leave();
+    const back = feed.watch(collector());
+    await untilReading(1);
+    open();
+    const leaveAgain = await back;
+    await untilReading(0);
+    expect(clock.pending).toBe(1);
+    leaveAgain();
     await feed.stop();
     expect(clock.pending).toBe(0);
   });
