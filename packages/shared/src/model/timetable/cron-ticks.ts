@@ -80,8 +80,16 @@ export function cronTicks(expression: string, zone: string, dst: DstPolicy): Cro
     for (; span < LIMIT_MS; span *= 2) {
       let tick = next(instant - span - 1);
       if (tick === undefined || tick >= instant) continue;
-      for (let later = next(tick); later !== undefined && later < instant; later = next(tick)) tick = later;
-      return tick;
+      // A step at a time would be slow where ticks come in bursts with long pauses between them, so each round also halves
+      // what is left. INVARIANT: no tick lies after `end` and before the instant.
+      for (let end = instant; ;) {
+        const later = next(tick);
+        if (later === undefined || later >= instant) return tick;
+        const middle = later + Math.floor((end - later) / 2);
+        const beyond = next(middle);
+        if (beyond !== undefined && beyond < instant) tick = beyond;
+        else [tick, end] = [later, middle];
+      }
     }
     return undefined;
   };
