@@ -29,6 +29,8 @@ export interface DagGraph {
   readonly spec: DagSpec;
   readonly tasks: ReadonlyMap<string, TaskNode>;
   readonly leaves: readonly string[];
+  /** Tasks that look at the run before. */
+  readonly pastTasks: readonly string[];
 }
 
 export function buildDagGraph(spec: DagSpec): DagGraph {
@@ -95,7 +97,10 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
       },
     ]),
   );
-  return { spec, tasks, leaves: [...leaves] };
+  const pastTasks = spec.tasks
+    .filter((task) => task.dependsOnPast || task.waitForDownstream)
+    .map((task) => task.taskId);
+  return { spec, tasks, leaves: [...leaves], pastTasks };
 }
 
 /** Everything reachable from each id, itself excluded. The DAG has been checked to hold no cycle. */

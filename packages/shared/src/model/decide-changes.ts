@@ -5,6 +5,7 @@
 // skips, one failed fails), so in another order the answer would depend on which of two upstreams was looked at first.
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { decideTask, type RunView, type TaskSnapshot } from "./decide-task.ts";
+import type { PastView } from "./past.ts";
 import { DECIDABLE_TASK_STATES, isFinished, type TaskState } from "./task-state.ts";
 
 export interface Change<T extends TaskSnapshot = TaskSnapshot> {
@@ -23,6 +24,7 @@ export function decideChanges<T extends TaskSnapshot>(
   graph: DagGraph,
   known: ReadonlyMap<string, readonly T[]>,
   candidates: Iterable<string>,
+  past?: PastView,
 ): RunChanges<T> {
   const states = new Map<string, readonly T[]>(known);
   const view: RunView = (taskId) => states.get(taskId) ?? [];
@@ -45,7 +47,7 @@ export function decideChanges<T extends TaskSnapshot>(
       continue;
     }
     for (const ti of decidable) {
-      const decision = decideTask(graph, node, ti, view);
+      const decision = decideTask(graph, node, ti, view, past);
       if (decision.kind === "wait") continue;
       const to = decision.kind === "schedule" ? "scheduled" : decision.kind === "complete" ? "success" : decision.kind;
       changes.push({ ti, to, reason: "reason" in decision ? decision.reason : "" });

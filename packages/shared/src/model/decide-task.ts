@@ -2,6 +2,7 @@
 // snapshot it is given and nothing else. The scheduler acts on the answer; `explain` shows its reasons.
 import type { BranchDecision } from "@millrace/sdk/runtime";
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
+import { heldByPast, type PastView } from "./past.ts";
 import { isFinished, type TaskState } from "./task-state.ts";
 import { countUpstream, judgeTriggerRule } from "./trigger-rule.ts";
 
@@ -24,10 +25,24 @@ export type TaskDecision =
 /** Task instances of the same run by task id: at least those that the task watches. */
 export type RunView = (taskId: string) => readonly TaskSnapshot[];
 
-export function decideTask(graph: DagGraph, node: TaskNode, ti: TaskSnapshot, view: RunView): TaskDecision {
+const NO_PAST: PastView = () => undefined;
+
+/** @param past the run before, for tasks that depend on it; without it there is none */
+export function decideTask(
+  graph: DagGraph,
+  node: TaskNode,
+  ti: TaskSnapshot,
+  view: RunView,
+  past: PastView = NO_PAST,
+): TaskDecision {
   if (ti.state === "up_for_retry" && !ti.isDue) return { kind: "wait", reason: "its retry delay is not over" };
   if (ti.state === "up_for_reschedule" && !ti.isDue) return { kind: "wait", reason: "its next poke is not due" };
-  return skippedByBranch(node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
+  const decision = skippedByBranch(node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
+  const held = heldByPast(node, past(node.spec.taskId), graph.spec.catchup === true);
+  if (held === undefined || decision.kind === "wait") return decision;
+  const goes = decision.kind === "schedule" || decision.kind === "complete";
+  const waits = goes || (decision.kind === "skipped" && node.spec.waitForPastDependsBeforeSkipping);
+  return waits ? { kind: "wait", reason: held } : decision;
 }
 
 function skippedByBranch(node: TaskNode, view: RunView): TaskDecision | undefined {

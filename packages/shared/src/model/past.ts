@@ -1,0 +1,42 @@
+// What a task that depends on its past needs to see: itself in the run before, and with waitForDownstream the tasks
+// directly after it there too. Pure.
+import type { TaskNode } from "./dag-graph.ts";
+import type { TaskState } from "./task-state.ts";
+
+export interface PastOfTask {
+  /** The run before, by logical date. */
+  readonly runId: string;
+  readonly logicalDate: number;
+  readonly states: readonly { readonly taskId: string; readonly state: TaskState }[];
+  /** Whether any earlier run has the task at all. */
+  readonly hasEarlier: boolean;
+}
+
+/** By task id; undefined when the run has no run before it. */
+export type PastView = (taskId: string) => PastOfTask | undefined;
+
+/** Why the past holds a task back; undefined when it does not. */
+export function heldByPast(node: TaskNode, past: PastOfTask | undefined, catchup: boolean): string | undefined {
+  const { spec } = node;
+  if (!spec.dependsOnPast && !spec.waitForDownstream) return undefined;
+  if (past === undefined) return undefined;
+  if (catchup && spec.startDate !== undefined && past.logicalDate < Date.parse(spec.startDate)) return undefined;
+  const own = past.states.filter((ti) => ti.taskId === spec.taskId);
+  if (own.length === 0) {
+    if (spec.ignoreFirstDependsOnPast && !past.hasEarlier) return undefined;
+    return `it depends on its past, and run ${past.runId} has no ${spec.taskId}`;
+  }
+  const wanted = spec.waitForDownstream ? [spec.taskId, ...node.downstream] : [spec.taskId];
+  const open = past.states.find((ti) => wanted.includes(ti.taskId) && ti.state !== "success" && ti.state !== "skipped");
+  return open === undefined
+    ? undefined
+    : `it depends on its past, and ${open.taskId} of run ${past.runId} is ${open.state}`;
+}
+
+/** The tasks of the run before whose states `heldByPast` reads. */
+export const pastTasksOf = (node: TaskNode): readonly string[] =>
+  node.spec.waitForDownstream
+    ? [node.spec.taskId, ...node.downstream]
+    : node.spec.dependsOnPast
+      ? [node.spec.taskId]
+      : [];
