@@ -31,13 +31,19 @@ export class Periodic implements Service {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
+    this.#timer = undefined;
     await this.#running;
   }
 
+  /** INVARIANT: a timer or a round under way, never both: a start during a stop waits for the round that is ending. */
   #schedule(): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#timer !== undefined || this.#running !== undefined) return;
     this.#timer = (this.#options.clock ?? systemClock).after(this.#options.everyMs, () => {
-      this.#running = this.#round();
+      this.#timer = undefined;
+      this.#running = this.#round().finally(() => {
+        this.#running = undefined;
+        this.#schedule();
+      });
     });
   }
 
@@ -47,6 +53,5 @@ export class Periodic implements Service {
     } catch (error) {
       this.#options.onError(error);
     }
-    this.#schedule();
   }
 }
