@@ -68,13 +68,29 @@ const CONFIG_FILE = "millrace.config.json";
 function readConfigFile(cwd: string, problems: string[]): Record<string, Record<string, unknown>> {
   const path = join(cwd, CONFIG_FILE);
   if (!existsSync(path)) return {};
+  let content: unknown;
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Record<string, Record<string, unknown>>;
+    content = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    problems.push(`${path} cannot be read as JSON: ${messageOf(error)}`);
+    // JSON.parse quotes what is around its mistake, which may be a secret.
+    const cause = messageOf(error).replace(/, (\.\.\.)?"[\s\S]*"(\.\.\.)? is not valid JSON$/, "");
+    problems.push(`${path} cannot be read as JSON: ${cause}`);
     return {};
   }
+  if (!isObject(content)) {
+    problems.push(`${path} must be an object with a section for each of its keys`);
+    return {};
+  }
+  const sections = Object.entries(content);
+  for (const [section, options] of sections) {
+    if (!isObject(options))
+      problems.push(`${CONFIG_FILE} ${section} must be an object with an option for each of its keys`);
+  }
+  return Object.fromEntries(sections.filter((entry): entry is [string, Record<string, unknown>] => isObject(entry[1])));
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function unknownNames(
   sections: Record<string, Record<string, OptionDefinition>>,
@@ -88,7 +104,7 @@ function unknownNames(
   );
   const fromEnvironment = Object.keys(env).filter((name) => name.startsWith("MILLRACE__") && !known.has(name));
   const fromFile = Object.entries(file).flatMap(([section, entries]) =>
-    Object.keys(entries ?? {})
+    Object.keys(entries)
       .filter((name) => sections[section]?.[name] === undefined)
       .map((name) => `${CONFIG_FILE} ${section}.${name}`),
   );
