@@ -32,11 +32,21 @@ export interface Param {
 export interface DagCallbackEvent {
   readonly dagId: string;
   readonly runId: string;
-  /** Why the run ended, in Airflow's words: `success`, `task_failure`, `all_tasks_deadlocked`, `timed_out`. */
+  /** `success` or `failed`, unless the run was changed since. */
+  readonly state: string;
+  /**
+   * Why the run ended, in Airflow's words: `success`, `task_failure`, `all_tasks_deadlocked`, `timed_out`; or `marked`
+   * when somebody set its state.
+   */
   readonly reason: string;
+  /** Names this event. A callback runs at least once: what has to happen once is done under this key. */
+  readonly key: string;
 }
 
-/** Runs after the verdict on a run. Its return value is ignored. */
+/**
+ * Runs after the verdict on a run, in a process of a worker, at least once. Its return value is ignored; what it throws
+ * is logged. `getContext()` and `getClient()` work in it; the context's `taskId` is empty.
+ */
 export type DagCallback = (event: DagCallbackEvent) => unknown;
 
 /** The options of a DAG, with Airflow's names and defaults. Durations are seconds. */

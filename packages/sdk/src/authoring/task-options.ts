@@ -8,11 +8,19 @@ export interface TaskCallbackEvent {
   readonly runId: string;
   readonly mapIndex: number;
   readonly tryNumber: number;
-  /** What went wrong, for `onFailure` and `onRetry`. */
+  /** Why, when it is known: the error in one line, the loss of a worker, who marked the task. */
+  readonly reason?: string;
+  /** What went wrong, for `onFailure` and `onRetry`; its stack is in the log. */
   readonly error?: TaskError;
+  /** Names this event. A callback runs at least once: what has to happen once is done under this key. */
+  readonly key: string;
 }
 
-/** Runs after a transition of the task. Its return value is ignored. */
+/**
+ * Runs after a transition of the task (`onExecute`: right before the handler, each time that a process starts it), in a
+ * process of a worker that may be another one than the task's, at least once. Its return value is ignored; what it throws
+ * is logged and changes nothing for the task. `getContext()` and `getClient()` work in it; XComs can be read only.
+ */
 export type TaskCallback = (event: TaskCallbackEvent) => unknown;
 
 /** The options of a task, with Airflow's names and defaults. Durations are seconds. */

@@ -1,8 +1,11 @@
-import type { DagDefinition } from "../authoring/definition.ts";
+import type { DagDefinition, TaskNode } from "../authoring/definition.ts";
+import type { DagOptions } from "../authoring/dag-options.ts";
 import { registeredDags } from "../authoring/registry.ts";
 import { stackAt } from "../authoring/call-site.ts";
-import { readDag } from "../reading/read-dag.ts";
+import { readDag, type DagStructure } from "../reading/read-dag.ts";
+import { taskOptions } from "../reading/read-task.ts";
 import { PROTOCOL, type Artifact, type DagReading, type TaskOutcome } from "./protocol.ts";
+import { dagEventOf, listOf, runCallbacks, taskEventOf } from "./run-callback.ts";
 import { runTask } from "./run-task.ts";
 
 /** The artifact of the DAGs that `declared` returns. */
@@ -15,17 +18,52 @@ export function createArtifact(declared: () => readonly DagDefinition[]): Artifa
       return Array.from(ids, (id) => readAll(id, dags));
     },
     async run(request, host) {
-      const dag = declared().find((candidate) => candidate.id === request.dagId);
-      if (dag === undefined) return cannotRun(`this file has no DAG "${request.dagId}"`);
-      const { structure, problems } = readDag(dag);
-      if (structure === undefined) {
-        return cannotRun(`DAG "${dag.id}" cannot be read: ${problems.map((problem) => problem.message).join("; ")}`);
+      const found = find(declared(), request.dagId, request.taskId);
+      return typeof found === "string" ? cannotRun(found) : runTask(found.structure, found.task, request, host);
+    },
+    async runCallback(request, host) {
+      const found = find(declared(), request.dagId, request.taskId);
+      if (typeof found === "string") return { kind: "failed", errors: [{ name: "CallbackNotFound", message: found }] };
+      const { dag, structure, task } = found;
+      const { kind } = request;
+      if (kind === "dagOnSuccess" || kind === "dagOnFailure") {
+        const { onSuccess, onFailure } = dag.options as DagOptions; // checked when the DAG was read
+        const functions = listOf(kind === "dagOnSuccess" ? onSuccess : onFailure);
+        return runCallbacks(functions, dagEventOf(request), structure, request, host);
       }
-      const task = structure.tasks.get(request.taskId);
-      if (task === undefined) return cannotRun(`DAG "${dag.id}" has no task "${request.taskId}"`);
-      return runTask(structure, task, request, host);
+      const functions = task === undefined ? [] : listOf(taskOptions(task)[kind]);
+      return runCallbacks(functions, taskEventOf(request, task?.id ?? ""), structure, request, host);
     },
   };
+}
+
+interface Found<T> {
+  readonly dag: DagDefinition;
+  readonly structure: DagStructure;
+  readonly task: T;
+}
+
+/** A DAG of the file and one of its tasks, or why they cannot be had. Reading a DAG costs once: see readDag. */
+function find(all: readonly DagDefinition[], dagId: string, taskId: string): Found<TaskNode> | string;
+function find(
+  all: readonly DagDefinition[],
+  dagId: string,
+  taskId: string | null,
+): Found<TaskNode | undefined> | string;
+function find(
+  all: readonly DagDefinition[],
+  dagId: string,
+  taskId: string | null,
+): Found<TaskNode | undefined> | string {
+  const dag = all.find((candidate) => candidate.id === dagId);
+  if (dag === undefined) return `this file has no DAG "${dagId}"`;
+  const { structure, problems } = readDag(dag);
+  if (structure === undefined) {
+    return `DAG "${dag.id}" cannot be read: ${problems.map((problem) => problem.message).join("; ")}`;
+  }
+  if (taskId === null) return { dag, structure, task: undefined };
+  const task = structure.tasks.get(taskId);
+  return task === undefined ? `DAG "${dag.id}" has no task "${taskId}"` : { dag, structure, task };
 }
 
 /** Reads the DAGs of one id. Two of them are both refused: nobody could say which one is meant. */

@@ -8,11 +8,11 @@ const MAX_STACK = 64 * 1024;
 /** What it means for the attempt that its handler threw this. */
 export function outcomeOf(thrown: unknown): TaskOutcome {
   if (thrown instanceof SkipTask) return { kind: "skipped", message: storable(thrown.message, MAX_MESSAGE) };
-  return { kind: "failed", retryable: !(thrown instanceof FailTask), error: describe(thrown) };
+  return { kind: "failed", retryable: !(thrown instanceof FailTask), error: describeError(thrown) };
 }
 
 /** Never throws, whatever was thrown: the getters of an error are user code, too. */
-function describe(thrown: unknown): TaskError {
+export function describeError(thrown: unknown): TaskError {
   try {
     if (!(thrown instanceof Error)) {
       return {

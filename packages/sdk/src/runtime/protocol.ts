@@ -12,6 +12,11 @@ export interface Artifact {
   dags(): readonly DagReading[];
   /** Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome. */
   run(request: RunRequest, host: RunHost): Promise<TaskOutcome>;
+  /**
+   * Runs the callbacks of one kind, of a task or of a DAG. Never rejects. Absent in bundles that are older than
+   * callbacks.
+   */
+  runCallback?(request: CallbackRequest, host: RunHost): Promise<CallbackOutcome>;
 }
 
 /** A DAG as read, or every reason why it could not be. */
@@ -44,6 +49,28 @@ export interface RunRequest {
   /** The largest return value or XCom, in bytes of JSON. Default 1 MiB. */
   readonly maxXComBytes?: number;
 }
+
+export type TaskCallbackKind = "onSuccess" | "onFailure" | "onRetry" | "onSkipped";
+export type DagCallbackKind = "dagOnSuccess" | "dagOnFailure";
+export type CallbackKind = TaskCallbackKind | DagCallbackKind;
+
+/** What happened, and to which attempt or run. */
+export interface CallbackRequest extends Omit<RunRequest, "taskId" | "inputs"> {
+  /** Names the event: the same each time its callbacks are run again. */
+  readonly key: string;
+  readonly kind: CallbackKind;
+  /** Null for a DAG's callback. */
+  readonly taskId: string | null;
+  /** Why, when it is known. */
+  readonly reason: string | null;
+  /** For `onFailure` and `onRetry`. */
+  readonly error: Pick<TaskError, "name" | "message"> | null;
+  readonly runState: string;
+}
+
+/** `failed`: some of the functions threw. Each of them was called. */
+export type CallbackOutcome =
+  { readonly kind: "success" } | { readonly kind: "failed"; readonly errors: readonly TaskError[] };
 
 /** What a running handler can ask of the process that runs it. */
 export interface RunHost {

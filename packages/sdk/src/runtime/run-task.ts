@@ -6,8 +6,9 @@ import { taskOptions } from "../reading/read-task.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { decide } from "./decide.ts";
 import { createClient } from "./create-client.ts";
-import { outcomeOf } from "./outcome-of-error.ts";
+import { describeError, outcomeOf } from "./outcome-of-error.ts";
 import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
+import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
 import { contextOf } from "./task-context.ts";
 
@@ -27,12 +28,25 @@ export async function runTask(
   };
   try {
     host.signal.throwIfAborted();
+    await announce(task, request, scope);
+    host.signal.throwIfAborted();
     const value = await runScopes.run(scope, async () => task.body.run(request.inputs, scope));
     return succeed(dag, task, request, value);
   } catch (thrown) {
     return outcomeOf(thrown);
   } finally {
     scope.hasEnded = true;
+  }
+}
+
+/** As in Airflow, what `onExecute` throws does not keep the handler from running. */
+async function announce(task: TaskNode, request: RunRequest, scope: RunScope): Promise<void> {
+  const { dagId, taskId, runId, mapIndex, tryNumber } = request;
+  const key = `${scope.context.idempotencyKey}/onExecute`;
+  const event = { dagId, taskId, runId, mapIndex, tryNumber, key };
+  for (const thrown of await callEach(listOf(taskOptions(task).onExecute), event, scope)) {
+    const { name, message, stack } = describeError(thrown);
+    scope.host.log("error", `onExecute failed: ${stack ?? `${name}: ${message}`}`);
   }
 }
 
