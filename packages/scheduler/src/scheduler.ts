@@ -7,8 +7,10 @@ import {
   Job,
   lockRuns,
   lockRunsToSweep,
+  pauseFailingDags,
   redispatchAttempts,
   runsWithDueTasks,
+  type FinishedRun,
   type LockedRun,
   type Queryable,
 } from "@millrace/shared/db";
@@ -22,9 +24,11 @@ import { handleLostAttempts } from "./recovery/handle-lost-attempts.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
 import { examineRuns, type Target } from "./runs/examine-runs.ts";
 import { startQueuedRuns } from "./runs/start-queued-runs.ts";
+import { timeOutRuns } from "./runs/time-out-runs.ts";
 
 const PAUSE_AFTER_FAILURE_MS = 250;
 const REDISPATCH_AT_ONCE = 10_000;
+const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
 
 export class Scheduler implements Service {
   readonly #deps: SchedulerDeps;
@@ -63,6 +67,11 @@ export class Scheduler implements Service {
     this.#recovery = [
       every(scheduler.task_instance_heartbeat_timeout_detection_interval, "looking for lost attempts", async () => {
         deps.broker.wake(await this.#transaction(handleLostAttempts));
+      }),
+      every(scheduler.scheduler_idle_sleep_time, "looking for runs past their timeout", async () => {
+        const { runs, stopped } = await this.#transaction(timeOutRuns);
+        deps.broker.signalAttempts(stopped);
+        if (runs > 0) deps.broker.wake([LOOK_AROUND]);
       }),
       every(Math.max(0.5, scheduler.task_redispatch_after / 3), "looking for unclaimed attempts", async () => {
         await this.#redispatch(scheduler.task_redispatch_after);
@@ -142,9 +151,21 @@ export class Scheduler implements Service {
       return { started, examined, queued };
     });
     this.#dispatcher.dispatch(outcome.queued);
+    this.#deps.broker.signalAttempts(outcome.examined.stopped);
+    this.#deps.broker.wake(outcome.examined.next.map((dagRunId) => ({ dagRunId, taskIds: null })));
+    await this.#pauseFailing([...outcome.started.finished, ...outcome.examined.finished]);
     const finished = outcome.started.finished.length + outcome.examined.finished.length;
     if (finished > 0 || outcome.started.started > 0) this.#lookForQueuedRuns = true;
     return more || this.#lookForQueuedRuns || outcome.queued.length >= scheduler.max_tis_per_query;
+  }
+
+  /** After the commit: a dag row comes before its runs in the order of locks. */
+  async #pauseFailing(finished: readonly FinishedRun[]): Promise<void> {
+    const failed = new Set(finished.filter((run) => run.state === "failed").map((run) => run.dagId));
+    if (failed.size === 0) return;
+    for (const { dagId } of await this.#deps.db.run(pauseFailingDags, [[...failed]])) {
+      this.#deps.log.warn({ dag: dagId }, "a DAG was paused: its newest runs have all failed");
+    }
   }
 
   async #targets(tx: Queryable, named: ReadonlyMap<number, Set<string> | null>, isSweep: boolean): Promise<Target[]> {
@@ -173,7 +194,7 @@ export class Scheduler implements Service {
     const lost = await this.#deps.db.run(redispatchAttempts, [olderThanSeconds, REDISPATCH_AT_ONCE]);
     if (lost.length === 0) return;
     this.#deps.log.info({ attempts: lost.length }, "queued attempts are sent to the broker again");
-    this.#dispatcher.dispatch(lost);
+    this.#dispatcher.dispatch(lost, { again: true });
   }
 
   async #failUnclaimed(olderThanSeconds: number): Promise<void> {

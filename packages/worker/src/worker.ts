@@ -50,6 +50,7 @@ export class Worker implements Service {
       artifacts: new ArtifactStore(db, config.workers.artifact_folder),
       heartbeats: this.#heartbeats,
       finisher: new Finisher(db, broker, log),
+      broker,
     });
   }
 

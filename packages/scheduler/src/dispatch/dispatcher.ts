@@ -15,7 +15,7 @@ export class Dispatcher {
     this.#log = log;
   }
 
-  dispatch(attempts: readonly QueuedAttempt[]): void {
+  dispatch(attempts: readonly QueuedAttempt[], options: { readonly again?: boolean } = {}): void {
     const byQueue = new Map<string, QueuedAttempt[]>();
     for (const attempt of attempts) {
       const same = byQueue.get(attempt.queue);
@@ -24,7 +24,7 @@ export class Dispatcher {
     }
     for (const [queue, messages] of byQueue) {
       const sending = this.#broker
-        .send(queue, messages)
+        .send(queue, messages, options)
         .catch((error: unknown) => {
           this.#log.warn(
             { queue, attempts: messages.length, cause: messageOf(error) },

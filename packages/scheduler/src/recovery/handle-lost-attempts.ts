@@ -1,6 +1,7 @@
 // Attempts whose worker fell silent: tried again without using a try, or failed, with the reason in the log. The rows are
 // locked while they are judged, so that each loss is handled once with any number of schedulers.
 import {
+  confirmStopped,
   finishAttempts,
   insertLog,
   lockLostAttempts,
@@ -8,11 +9,14 @@ import {
   retryAttempts,
   type LostAttempt,
 } from "@millrace/shared/db";
-import { decideLostAttempt } from "@millrace/shared/model";
+import { decideLostAttempt, type LostAttemptOutcome } from "@millrace/shared/model";
 import type { Wake } from "@millrace/shared/queue";
 import type { ActorDeps } from "../deps.ts";
 
 const AT_ONCE = 500;
+
+/** What becomes of a lost attempt; `wish`: it was being stopped already. */
+type Outcome = LostAttemptOutcome | "wish";
 
 export async function handleLostAttempts(deps: ActorDeps): Promise<Wake[]> {
   const lost = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
@@ -20,30 +24,46 @@ export async function handleLostAttempts(deps: ActorDeps): Promise<Wake[]> {
   const graphs = await deps.versions.load(lost.map((attempt) => attempt.versionId));
   const judged = lost.map((attempt) => {
     const spec = graphs.get(attempt.versionId)?.tasks.get(attempt.taskId)?.spec;
-    const outcome = spec === undefined ? "fail" : decideLostAttempt(spec, attempt.infraFailures);
-    return { attempt, outcome, reason: reasonOf(attempt, outcome) };
+    const outcome: Outcome =
+      attempt.state !== "running"
+        ? "wish"
+        : spec === undefined
+          ? "fail"
+          : decideLostAttempt(spec, attempt.infraFailures);
+    return { attempt, outcome, retries: spec?.retries ?? 0, reason: reasonOf(attempt, outcome) };
   });
-  const again = judged.filter((j) => j.outcome === "retry").map((j) => j.attempt);
-  const over = judged.filter((j) => j.outcome !== "retry").map((j) => j.attempt);
+  const wished = judged.filter((j) => j.outcome === "wish");
+  if (wished.length > 0) {
+    await deps.tx.run(confirmStopped, [
+      wished.map((j) => j.attempt.id),
+      wished.map((j) => j.attempt.epoch),
+      wished.map(() => newId()),
+      wished.map((j) => j.retries),
+    ]);
+  }
+  const again = judged.filter((j) => j.outcome === "retry");
+  const over = judged.filter((j) => j.outcome === "poison" || j.outcome === "fail");
   if (again.length > 0) {
     await deps.tx.run(retryAttempts, [
-      again.map((attempt) => attempt.id),
-      again.map((attempt) => attempt.epoch),
+      again.map((j) => j.attempt.id),
+      again.map((j) => j.attempt.epoch),
       again.map(() => newId()),
       again.map(() => 0),
       again.map(() => true),
       again.map(() => true),
+      again.map((j) => j.reason),
     ]);
   }
   if (over.length > 0) {
     await deps.tx.run(finishAttempts, [
-      over.map((attempt) => attempt.id),
-      over.map((attempt) => attempt.epoch),
+      over.map((j) => j.attempt.id),
+      over.map((j) => j.attempt.epoch),
       over.map(() => "failed"),
       over.map(() => null),
       [],
       [],
       [],
+      over.map((j) => j.reason),
     ]);
   }
   await deps.tx.run(insertLog, [
@@ -62,9 +82,10 @@ export async function handleLostAttempts(deps: ActorDeps): Promise<Wake[]> {
   return lost.map((attempt) => ({ dagRunId: attempt.dagRunId, taskIds: [attempt.taskId] }));
 }
 
-function reasonOf(attempt: LostAttempt, outcome: "retry" | "poison" | "fail"): string {
+function reasonOf(attempt: LostAttempt, outcome: Outcome): string {
   const what = `worker lost: no heartbeat from ${attempt.hostname ?? "its worker"} for ${Math.round(attempt.silentSeconds)} s`;
   const then = {
+    wish: "it had been asked to stop, and ends as was wished",
     retry: "it runs again without using a retry",
     poison: `it lost ${attempt.infraFailures + 1} workers and fails, in case it is what kills them`,
     fail: "the task has no retries, so it fails and is not run again by itself",

@@ -6,13 +6,23 @@ import {
   finishRuns,
   loadRuns,
   loadTasks,
+  nextRuns,
   runsWithoutUnfinished,
   type FinishedRun,
   type LockedRun,
   type TaskInstanceSnapshot,
 } from "@millrace/shared/db";
-import { decideChanges, judgeLeaves, judgeRun, type Change, type DagGraph } from "@millrace/shared/model";
+import {
+  decideChanges,
+  judgeLeaves,
+  judgeRun,
+  type Change,
+  type DagGraph,
+  type PastView,
+} from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
+import { applyFailFast } from "./apply-fail-fast.ts";
+import { loadPast } from "./load-past.ts";
 
 export interface Target {
   readonly run: LockedRun;
@@ -24,21 +34,36 @@ export interface Examined {
   /** Task instances that became scheduled. */
   readonly scheduled: number;
   readonly finished: readonly FinishedRun[];
+  /** Attempts that workers have to stop. */
+  readonly stopped: readonly string[];
+  /** Runs that may have waited for what changed here. */
+  readonly next: readonly number[];
 }
 
+export const NOTHING_EXAMINED: Examined = { scheduled: 0, finished: [], stopped: [], next: [] };
+
 /** One run under examination. */
-interface Case {
+export interface Case {
   readonly target: Target;
   readonly graph: DagGraph;
   readonly known: Map<string, TaskInstanceSnapshot[]>;
+  past: PastView | undefined;
   changes: readonly Change<TaskInstanceSnapshot>[];
 }
 
 export async function examineRuns(deps: ActorDeps, targets: readonly Target[]): Promise<Examined> {
-  if (targets.length === 0) return { scheduled: 0, finished: [] };
+  if (targets.length === 0) return NOTHING_EXAMINED;
   const cases = await openCases(deps, targets);
+  const stopped = await applyFailFast(deps, cases);
   const scheduled = await applyChanges(deps, cases);
-  return { scheduled, finished: await closeRuns(deps, cases) };
+  return { scheduled, stopped, finished: await closeRuns(deps, cases), next: await runsAfter(deps, cases) };
+}
+
+/** The runs after those in which something changed that they depend on. */
+async function runsAfter(deps: ActorDeps, cases: readonly Case[]): Promise<number[]> {
+  const told = cases.filter((c) => c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0));
+  if (told.length === 0) return [];
+  return (await deps.tx.run(nextRuns, [told.map((c) => c.target.run.id)])).map((row) => row.id);
 }
 
 /** Reads what is needed and decides, without writing anything. */
@@ -50,8 +75,10 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
       deps.log.error({ dag: target.run.dagId, run: target.run.runId }, "the DAG version of a run is gone");
       return [];
     }
-    return [{ target, graph, known: new Map(), changes: [] }];
+    return [{ target, graph, known: new Map(), past: undefined, changes: [] }];
   });
+  const past = await loadPast(deps, cases);
+  for (const c of cases) c.past = past.get(c.target.run.id);
   await loadWhole(
     deps,
     cases.filter((c) => c.target.changed === null),
@@ -63,7 +90,7 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
     await loadMissing(deps, wanted);
     wanted = new Map();
     for (const c of cases) {
-      const { changes, missing } = decideChanges(c.graph, c.known, candidatesOf(c));
+      const { changes, missing } = decideChanges(c.graph, c.known, candidatesOf(c), c.past);
       c.changes = changes;
       if (missing.size > 0) wanted.set(c, missing);
     }
@@ -147,7 +174,7 @@ async function closeRuns(deps: ActorDeps, cases: readonly Case[]): Promise<Finis
   const verdicts = done.map((c) => ({ c, verdict: judgeLeaves([...c.known.values()].flat()) }));
   for (const c of quiet) {
     if (ended.has(c.target.run.id) || c.target.changed !== null || c.changes.length > 0) continue;
-    const verdict = judgeRun(c.graph, [...c.known.values()].flat());
+    const verdict = judgeRun(c.graph, [...c.known.values()].flat(), c.past);
     if (verdict.kind !== "open") verdicts.push({ c, verdict });
   }
   const closed = verdicts.filter(({ verdict }) => verdict.kind !== "open");
@@ -163,5 +190,6 @@ async function closeRuns(deps: ActorDeps, cases: readonly Case[]): Promise<Finis
   return await deps.tx.run(finishRuns, [
     closed.map(({ c }) => c.target.run.id),
     closed.map(({ verdict }) => verdict.kind),
+    closed.map(({ verdict }) => (verdict.kind === "failed" ? verdict.reason : verdict.kind)),
   ]);
 }

@@ -39,7 +39,11 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
   const finished =
     empty.length === 0
       ? []
-      : await deps.tx.run(finishRuns, [empty.map((c) => c.target.run.id), empty.map(() => "success")]);
+      : await deps.tx.run(finishRuns, [
+          empty.map((c) => c.target.run.id),
+          empty.map(() => "success"),
+          empty.map(() => "success"),
+        ]);
   return { started: admitted.length, scheduled, finished };
 }
 

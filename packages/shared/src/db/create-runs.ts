@@ -38,6 +38,8 @@ export async function createRuns(tx: Queryable, runs: readonly NewRun[]): Promis
     runs.map((run) => run.triggeredBy.toUpperCase()),
     runs.map((run) => run.user),
     runs.map((run) => run.versionId),
+    runs.map((run) => run.graph.spec.dagrunTimeout ?? null),
+    runs.map((run) => run.graph.spec.callbacks.join()),
   ]);
   const keyOf = (run: { dagId: string; runId: string }) => `${run.dagId}\n${run.runId}`;
   const byKey = new Map(runs.map((run) => [keyOf({ dagId: run.graph.spec.dagId, runId: run.runId }), run]));
@@ -65,6 +67,7 @@ export async function createRuns(tx: Queryable, runs: readonly NewRun[]): Promis
       rows.map((row) => row.node.priorityWeight),
       rows.map((row) => row.node.spec.operator),
       rows.map((row) => row.node.spec.taskDisplayName ?? row.node.spec.taskId),
+      rows.map((row) => row.node.spec.callbacks.join()),
     ]);
   }
   return created;

@@ -33,8 +33,11 @@ export interface Broker {
   readonly target: string;
   /** @throws AppError BROKER_UNREACHABLE or BROKER_EVICTS. */
   check(): Promise<void>;
-  /** Puts messages into a queue, in their order. One that is there already stays as it is. */
-  send(queue: string, messages: readonly AttemptMessage[]): Promise<void>;
+  /**
+   * Puts messages into a queue, in their order. One that is there already stays as it is, unless it is sent `again`: the
+   * worker that took the first may be dead, and its message held back until its lock has run out.
+   */
+  send(queue: string, messages: readonly AttemptMessage[], options?: { readonly again?: boolean }): Promise<void>;
   consume(options: ConsumeOptions): Consumer;
   /** Never rejects and never blocks: what cannot be said now is healed by the sweep. */
   wake(wakes: readonly Wake[]): void;
@@ -50,8 +53,9 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-/** The id makes a message unique by attempt and epoch: a kept id would be silently ignored when added again. */
-export const jobIdOf = (message: AttemptMessage): string => `${message.id}_${message.epoch}`;
+/** The id makes a message unique by attempt and epoch, and by sending when it is sent again; the claim takes one of them. */
+export const jobIdOf = (message: AttemptMessage, again = false): string =>
+  `${message.id}_${message.epoch}${again ? `_${Date.now().toString(36)}` : ""}`;
 
 /** BullMQ refuses ":" in a queue's name. */
 export const bullQueueName = (queue: string): string => queue.replaceAll("%", "%25").replaceAll(":", "%3A");

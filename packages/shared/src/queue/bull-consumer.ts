@@ -15,8 +15,8 @@ export type MakeWorker = (
 const WORKER_OPTIONS = {
   autorun: false,
   maxStalledCount: 1_000_000,
-  lockDuration: 60_000,
-  stalledInterval: 60_000,
+  lockDuration: 30_000,
+  stalledInterval: 30_000,
   drainDelay: 5,
   removeOnComplete: { count: 0 },
   removeOnFail: { count: 0 },

@@ -106,7 +106,7 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
         throw new AppError("BROKER_UNREACHABLE", { target, cause: messageOf(error) }, { cause: error });
       }
     },
-    send: async (name, messages) => {
+    send: async (name, messages, options) => {
       if (messages.length === 0) return;
       let queue = queues.get(name);
       if (queue === undefined) {
@@ -118,7 +118,7 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
         messages.map((data) => ({
           name: "attempt",
           data: { id: data.id, epoch: data.epoch },
-          opts: { jobId: jobIdOf(data), attempts: 1, removeOnComplete: true, removeOnFail: true },
+          opts: { jobId: jobIdOf(data, options?.again), attempts: 1, removeOnComplete: true, removeOnFail: true },
         })),
       );
     },

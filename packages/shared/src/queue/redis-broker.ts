@@ -75,12 +75,12 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
         probe.disconnect();
       }
     },
-    send: async (queue, messages) => {
+    send: async (queue, messages, options) => {
       if (messages.length === 0) return;
       const jobs = messages.map((data) => ({
         name: "attempt",
         data: { id: data.id, epoch: data.epoch },
-        opts: { jobId: jobIdOf(data), attempts: 1, removeOnComplete: true, removeOnFail: true },
+        opts: { jobId: jobIdOf(data, options?.again), attempts: 1, removeOnComplete: true, removeOnFail: true },
       }));
       await within(SEND_TIMEOUT_MS, queueOf(queue).addBulk(jobs));
     },

@@ -22,8 +22,10 @@ export type Ending =
       readonly branchDecision?: string;
       /** JSON of the return value. */
       readonly returnValue?: string;
+      /** Why it failed. */
+      readonly reason?: string;
     }
-  | { readonly kind: "retry"; readonly delaySeconds: number; readonly free: boolean };
+  | { readonly kind: "retry"; readonly delaySeconds: number; readonly free: boolean; readonly reason: string };
 
 interface Item {
   readonly attempt: ClaimedAttempt;
@@ -108,6 +110,7 @@ async function writeFinals(tx: Queryable, items: readonly Of<"final">[]): Promis
     results.map((item) => item.attempt.id),
     results.map(() => "return_value"),
     results.map((item) => item.ending.returnValue ?? "null"),
+    items.map((item) => item.ending.reason ?? null),
   ]);
   return rows.map((row) => row.id);
 }
@@ -121,6 +124,7 @@ async function writeRetries(tx: Queryable, items: readonly Of<"retry">[]): Promi
     items.map((item) => item.ending.delaySeconds),
     items.map((item) => item.ending.free),
     items.map(() => false),
+    items.map((item) => item.ending.reason),
   ]);
   return rows.map((row) => row.id);
 }

@@ -8,8 +8,8 @@ import type { Logger } from "@millrace/shared/observability";
 export interface HeldAttempt {
   readonly id: string;
   readonly epoch: number;
-  /** The attempt is not this worker's any more, or has to stop. */
-  readonly stop: (reason: string) => void;
+  /** It was `lost` to somebody else, or this worker is `asked` to stop it and to confirm that. */
+  readonly stop: (reason: string, kind: "lost" | "asked") => void;
 }
 
 export class Heartbeats implements Service {
@@ -71,10 +71,10 @@ export class Heartbeats implements Service {
       if (this.#held.get(attempt.id) !== attempt) continue;
       const row = living.get(attempt.id);
       if (row === undefined)
-        attempt.stop("this attempt is no longer the worker's: it was taken over, cleared or marked");
-      else if (row.state === "restarting") attempt.stop("the task was cleared");
-      else if (row.state === "shutdown") attempt.stop("the task was stopped or marked");
-      else if (row.epoch !== attempt.epoch) attempt.stop("this attempt has another owner");
+        attempt.stop("this attempt is no longer the worker's: it was taken over, cleared or marked", "lost");
+      else if (row.state === "restarting") attempt.stop("the task was cleared", "asked");
+      else if (row.state === "shutdown") attempt.stop("the task was stopped or marked", "asked");
+      else if (row.epoch !== attempt.epoch) attempt.stop("this attempt has another owner", "lost");
     }
   }
 }

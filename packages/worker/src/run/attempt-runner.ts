@@ -7,14 +7,19 @@ import { DagVersions, type ClaimedAttempt, type Database } from "@millrace/share
 import { messageOf } from "@millrace/shared/errors";
 import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
 import { attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
+import type { Broker } from "@millrace/shared/queue";
 import type { ArtifactStore } from "../artifacts/artifact-store.ts";
 import type { Ending, Finisher } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
+import { confirmStop } from "../finish/stopper.ts";
 import { AttemptLog } from "../logs/attempt-log.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { Inputs } from "./read-inputs.ts";
 import type { ChildResult, WarmChild } from "./warm-child.ts";
+
+/** What is kept of an error on the row: the log has it whole. */
+const MAX_REASON = 500;
 
 export interface AttemptRunnerDeps {
   readonly db: Database;
@@ -24,13 +29,17 @@ export interface AttemptRunnerDeps {
   readonly artifacts: ArtifactStore;
   readonly heartbeats: Heartbeats;
   readonly finisher: Finisher;
+  readonly broker: Broker;
 }
 
 /** Why an attempt is being stopped from outside. */
 interface Stop {
   readonly reason: string;
-  /** `timeout` is the task's own failure; `release` hands the attempt back; `lost` leaves it to whoever took it. */
-  readonly kind: "timeout" | "release" | "lost";
+  /**
+   * `timeout` is the task's own failure, `asked` ends as somebody wished; both let the handler end by itself for a
+   * moment. `release` hands the attempt back, `lost` leaves it to whoever took it.
+   */
+  readonly kind: "timeout" | "asked" | "release" | "lost";
 }
 
 export class AttemptRunner {
@@ -61,13 +70,13 @@ export class AttemptRunner {
       if (stopped !== undefined) return;
       stopped = why;
       log.write("warn", "millrace", `stopping: ${why.reason}`);
-      if (why.kind === "timeout") child?.abort(why.reason);
+      if (why.kind === "timeout" || why.kind === "asked") child?.abort(why.reason);
       else void child?.kill();
     };
     const held: HeldAttempt = {
       id: attempt.id,
       epoch: attempt.epoch,
-      stop: (reason) => stop({ reason, kind: "lost" }),
+      stop: (reason, kind) => stop({ reason, kind }),
     };
     heartbeats.add(held);
     this.#running.set(attempt.id, stop);
@@ -83,7 +92,7 @@ export class AttemptRunner {
         const request = await this.#request(attempt, spec);
         const artifactPath = await this.#deps.artifacts.path(attempt.artifactHash);
         child = await this.#deps.pool.acquire();
-        if (stopped !== undefined) await child.kill();
+        if (stopped !== undefined) throw new Error("it was stopped before it began");
         const limit = spec.executionTimeout;
         if (limit !== undefined) {
           timer = setTimeout(
@@ -105,22 +114,36 @@ export class AttemptRunner {
       const why = stopped as Stop | undefined;
       if (why?.kind === "lost") return;
       const outcome =
-        why === undefined
+        why === undefined || why.kind === "asked"
           ? outcomeOf(result)
           : failure(why.kind === "timeout" ? "TaskTimeout" : "WorkerShutdown", why.reason);
-      const ending = await this.#ending(attempt, spec, outcome, log, why);
-      if (!(await finisher.finish(attempt, ending))) {
-        log.write("warn", "millrace", "the result was dropped: this attempt was no longer the current one");
-        this.#deps.log.warn(
-          { attempt: attempt.id, dag: attempt.dagId, task: attempt.taskId },
-          "a stale result was dropped",
-        );
-      }
+      // A handler that ended before it heard of the wish may still be the first: then its end is refused below.
+      const isWritten =
+        why?.kind !== "asked" && (await finisher.finish(attempt, await this.#ending(attempt, spec, outcome, log, why)));
+      if (!isWritten) await this.#endAsWished(attempt, spec, log);
     } finally {
       this.#running.delete(attempt.id);
       heartbeats.remove(held);
       await log.close();
     }
+  }
+
+  async #endAsWished(attempt: ClaimedAttempt, spec: TaskSpec, log: AttemptLog): Promise<void> {
+    const { db, broker } = this.#deps;
+    const state = await confirmStop(db, broker, this.#deps.log, attempt, spec.retries);
+    if (state !== undefined) {
+      log.write(
+        "info",
+        "millrace",
+        state === "none" ? "the task was cleared and starts afresh" : `the task is ${state}, as it was marked`,
+      );
+      return;
+    }
+    log.write("warn", "millrace", "the result was dropped: this attempt was no longer the current one");
+    this.#deps.log.warn(
+      { attempt: attempt.id, dag: attempt.dagId, task: attempt.taskId },
+      "a stale result was dropped",
+    );
   }
 
   async #specOf(attempt: ClaimedAttempt): Promise<TaskSpec> {
@@ -177,12 +200,13 @@ export class AttemptRunner {
       return { kind: "final", state: "skipped" };
     }
     log.write("error", "millrace", await this.#describe(attempt, outcome.error));
+    const reason = `${outcome.error.name}: ${outcome.error.message}`.slice(0, MAX_REASON);
     if (stopped?.kind === "release") {
       log.write("info", "millrace", "it runs again without using a try");
-      return { kind: "retry", delaySeconds: 0, free: true };
+      return { kind: "retry", delaySeconds: 0, free: true, reason };
     }
     if (!hasTryLeft({ tryNumber: attempt.tryNumber, maxTries: attempt.maxTries, retryable: outcome.retryable })) {
-      return { kind: "final", state: "failed" };
+      return { kind: "final", state: "failed", reason };
     }
     const jitter = jitterOf(`${attempt.dagId}#${attempt.taskId}#${attempt.runId}#${attempt.tryNumber}`);
     const delaySeconds = retryDelaySeconds(
@@ -192,7 +216,7 @@ export class AttemptRunner {
       this.#deps.config.core.max_task_retry_delay,
     );
     log.write("info", "millrace", `it is tried again in ${delaySeconds} s`);
-    return { kind: "retry", delaySeconds, free: false };
+    return { kind: "retry", delaySeconds, free: false, reason };
   }
 
   /** The failure as its author wants to see it: with the lines of their own file. */

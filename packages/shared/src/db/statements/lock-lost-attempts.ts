@@ -15,6 +15,7 @@ export interface LostAttempt {
   readonly versionId: string;
   readonly hostname: string | null;
   readonly silentSeconds: number;
+  readonly state: "running" | "restarting" | "shutdown";
 }
 
 export const lockLostAttempts = defineStatement<readonly [leaseSeconds: number, limit: number], LostAttempt>({
@@ -22,9 +23,9 @@ export const lockLostAttempts = defineStatement<readonly [leaseSeconds: number, 
   sql: `
 select id, epoch, dag_run_id as "dagRunId", dag_id as "dagId", run_id as "runId", task_id as "taskId",
   map_index as "mapIndex", try_number as "tryNumber", infra_failures as "infraFailures", dag_version_id as "versionId",
-  hostname, extract(epoch from now() - latest_heartbeat)::float8 as "silentSeconds"
+  hostname, state, extract(epoch from now() - latest_heartbeat)::float8 as "silentSeconds"
 from task_instance
-where state = 'running' and latest_heartbeat < now() - make_interval(secs => $1)
+where state in ('running', 'restarting', 'shutdown') and latest_heartbeat < now() - make_interval(secs => $1)
   and pg_postmaster_start_time() < now() - make_interval(secs => $1)
 order by id
 limit $2

@@ -1,5 +1,5 @@
 // Queued attempts that nobody claimed for a while, to be sent to the broker again: their message was lost, or never sent.
-// Their epoch stays, so that a message that is still there makes this one the same. updated_at marks the last sending.
+// Their epoch stays: whichever message is taken first makes the claim. updated_at marks the last sending.
 import { defineStatement } from "../statement.ts";
 import type { QueuedAttempt } from "./queue-tasks.ts";
 
