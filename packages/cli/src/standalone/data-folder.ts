@@ -1,12 +1,19 @@
 // What a standalone keeps beside its database: passwords and the port of its Postgres, each in a file of its own.
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { AppError, messageOf } from "@millrace/shared/errors";
 import { freePort } from "./embedded-postgres.ts";
 
+/** @throws AppError STANDALONE_FOLDER_UNUSABLE */
 export async function makeDataFolder(dir: string): Promise<void> {
-  await mkdir(join(dir, "logs"), { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(join(dir, "logs"), { recursive: true, mode: 0o700 });
+    await access(dir, constants.W_OK);
+  } catch (error) {
+    throw new AppError("STANDALONE_FOLDER_UNUSABLE", { dir, cause: messageOf(error) }, { cause: error });
+  }
 }
 
 /** A secret that is made once and then kept, readable by its owner only. */

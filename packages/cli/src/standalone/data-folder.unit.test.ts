@@ -1,9 +1,9 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { keptPostgresPort, keptSecret } from "./data-folder.ts";
+import { keptPostgresPort, keptSecret, makeDataFolder } from "./data-folder.ts";
 
 async function folder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "millrace-data-"));
@@ -30,4 +30,13 @@ test("the port is that of the last time, unless somebody else has it now", async
   const next = await keptPostgresPort(dir);
   expect(next).not.toBe(port);
   expect(await keptPostgresPort(dir)).toBe(next);
+});
+
+test("a folder that cannot be made is told, with what to do", async () => {
+  const dir = await folder();
+  await writeFile(join(dir, "file"), "");
+  await expect(makeDataFolder(join(dir, "file"))).rejects.toMatchObject({
+    code: "STANDALONE_FOLDER_UNUSABLE",
+    message: expect.stringContaining("--data") as unknown,
+  });
 });

@@ -7,10 +7,13 @@ import type { Io } from "../io/io.ts";
 export interface ProcessLog {
   readonly path: string;
   readonly write: (line: string) => void;
+  /** From here on only errors are told: while everything ends, lost connections are no news. */
+  readonly tellOnlyErrors: () => void;
   readonly close: () => void;
 }
 
-const SHOWN = new Set(["warn", "error", "fatal"]);
+const WARNINGS = new Set(["warn", "error", "fatal"]);
+const ERRORS = new Set(["error", "fatal"]);
 
 export function openProcessLog(io: Pick<Io, "colors">, dir: string, tell: (line: string) => void): ProcessLog {
   const path = join(dir, "millrace.log");
@@ -22,12 +25,16 @@ export function openProcessLog(io: Pick<Io, "colors">, dir: string, tell: (line:
   }
   const file = openSync(path, "a", 0o600);
   let isOpen = true;
+  let shown = WARNINGS;
   return {
     path,
     write: (line) => {
       if (isOpen) writeSync(file, line);
-      const words = inWords(io, line);
+      const words = inWords(io, line, shown);
       if (words !== undefined) tell(words);
+    },
+    tellOnlyErrors: () => {
+      shown = ERRORS;
     },
     close: () => {
       isOpen = false;
@@ -36,10 +43,10 @@ export function openProcessLog(io: Pick<Io, "colors">, dir: string, tell: (line:
   };
 }
 
-function inWords(io: Pick<Io, "colors">, line: string): string | undefined {
+function inWords(io: Pick<Io, "colors">, line: string, shown: ReadonlySet<string>): string | undefined {
   try {
     const { level, process, msg, time: _time, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    if (!SHOWN.has(String(level))) return undefined;
+    if (!shown.has(String(level))) return undefined;
     const paint = level === "warn" ? io.colors.yellow : io.colors.red;
     const details = Object.entries(rest).map(
       ([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`,

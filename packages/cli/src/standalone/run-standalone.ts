@@ -46,6 +46,7 @@ export async function runStandalone(io: Io, options: StandaloneOptions): Promise
     if (ended === "postgres") throw new Ended(1);
   } finally {
     const begin = performance.now();
+    log.tellOnlyErrors();
     await steps.stop();
     clearInterval(hold);
     ignoreCrashes();

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "@millrace/shared/config";
 import { migrate, type Database } from "@millrace/shared/db";
-import { AppError } from "@millrace/shared/errors";
+import { AppError, messageOf } from "@millrace/shared/errors";
 import type { Service } from "@millrace/shared/lifecycle";
 import { createLogger, type Logger } from "@millrace/shared/observability";
 import { openBroker } from "@millrace/shared/queue";
@@ -44,12 +44,7 @@ export async function startAll({ dir, steps, log, configFor }: StartPlan): Promi
   const poolSize = planned.database.sql_alchemy_pool_size;
   const postgres = await steps.run(
     "Postgres",
-    async () =>
-      await startEmbeddedPostgres({
-        dir: join(dir, "postgres"),
-        port: await keptPostgresPort(dir),
-        settings: { max_connections: SERVICES * poolSize + OTHER_CONNECTIONS },
-      }),
+    async () => await startPostgres(dir, SERVICES * poolSize + OTHER_CONNECTIONS),
     (server) => server.stop(),
   );
   const config = await configFor(postgres.url);
@@ -92,6 +87,17 @@ export async function startAll({ dir, steps, log, configFor }: StartPlan): Promi
     services.map(([name, service]) => ({ name, start: () => service.start(), stop: () => service.stop() })),
   );
   return { url: api.url, config, db, postgres };
+}
+
+/** @throws AppError STANDALONE_POSTGRES_FAILED */
+async function startPostgres(dir: string, maxConnections: number): Promise<EmbeddedPostgres> {
+  const port = await keptPostgresPort(dir);
+  try {
+    const settings = { max_connections: maxConnections };
+    return await startEmbeddedPostgres({ dir: join(dir, "postgres"), port, settings });
+  } catch (error) {
+    throw new AppError("STANDALONE_POSTGRES_FAILED", { cause: messageOf(error) }, { cause: error });
+  }
 }
 
 async function loadRooms() {

@@ -153,6 +153,18 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  STANDALONE_FOLDER_UNUSABLE: {
+    message: "{dir} cannot be used for data: {cause}. Choose a folder that you can write to with --data.",
+    httpStatus: 500,
+    exitCode: 1,
+    retryable: false,
+  },
+  STANDALONE_POSTGRES_FAILED: {
+    message: "The embedded Postgres did not start: {cause}",
+    httpStatus: 500,
+    exitCode: 3,
+    retryable: false,
+  },
   STANDALONE_PORT_IN_USE: {
     message: "Something listens on {target} already. Choose another port with --port, or --port 0 for a free one.",
     httpStatus: 500,
