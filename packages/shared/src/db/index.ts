@@ -4,6 +4,7 @@ export { DagVersions } from "./dag-versions.ts";
 export { HOSTNAME, Job, UNIXNAME, type JobOptions, type JobType } from "./job.ts";
 export { migrate, requireSchema, type MigrateResult } from "./migrate.ts";
 export { newId } from "./new-id.ts";
+export * from "./operations/index.ts";
 export { intervalOf, pointerFor, replanDags, storePointers, type Pointer } from "./plan-dag.ts";
 export * from "./reads/index.ts";
 export { setPaused } from "./set-paused.ts";

@@ -105,6 +105,25 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  TASK_RUNNING: {
+    message:
+      "Task {taskId} of run {runId} is {state}; nothing was cleared. Stop it first, or allow running tasks to be cleared.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
+  RUN_RUNNING: {
+    message: "Run {runId} of {dagId} is running and cannot be deleted. Mark it failed first.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
+  STATE_INVALID: {
+    message: "{state} is not a state that can be set here: use one of {known}.",
+    httpStatus: 422,
+    exitCode: 2,
+    retryable: false,
+  },
   LOG_NOT_FOUND: {
     message: "There is no log of try {tryNumber} of {dagId}.{taskId} in run {runId} here: {cause}.",
     httpStatus: 404,

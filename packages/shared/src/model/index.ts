@@ -9,6 +9,7 @@ export * from "./past.ts";
 export * from "./retry.ts";
 export * from "./run-state.ts";
 export { viewOf } from "./run-view.ts";
+export * from "./select-tasks.ts";
 export * from "./task-state.ts";
 export { cronTicks, type CronTicks } from "./timetable/cron-ticks.ts";
 export * from "./timetable/next-run.ts";

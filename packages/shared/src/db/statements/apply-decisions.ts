@@ -25,5 +25,6 @@ update task_instance ti set
   updated_at = now()
 from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as d(id, epoch, from_state, to_state)
 where ti.id = d.id and ti.epoch = d.epoch and coalesce(ti.state, 'none') = d.from_state
+  and d.from_state in (${FROM.map((state) => `'${state}'`).join(", ")})
 returning ti.id`,
 });

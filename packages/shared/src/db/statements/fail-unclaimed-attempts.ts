@@ -15,7 +15,8 @@ with lost as (
   limit $2
   for update skip locked
 ), failed as (
-  update task_instance ti set state = 'failed', epoch = ti.epoch + 1, end_date = now(), updated_at = now()
+  update task_instance ti set state = 'failed', epoch = ti.epoch + 1, end_date = now(), updated_at = now(),
+    state_reason = format('no worker of queue %s claimed it within %s s', ti.queue, $1)
   from lost where ti.id = lost.id
   returning ti.*
 ), noted as (

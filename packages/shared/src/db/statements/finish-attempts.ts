@@ -11,6 +11,8 @@ export type FinishParams = readonly [
   xcomAttempts: readonly string[],
   xcomKeys: readonly string[],
   xcomValues: readonly string[],
+  /** Why they failed; null for the others. */
+  reasons: readonly (string | null)[],
 ];
 
 export const finishAttempts = defineStatement<FinishParams, { readonly id: string }>({
@@ -19,8 +21,9 @@ export const finishAttempts = defineStatement<FinishParams, { readonly id: strin
   sql: `
 with done as (
   update task_instance ti set state = f.state, epoch = ti.epoch + 1, end_date = now(),
-    duration = extract(epoch from now() - ti.start_date), branch_decision = f.branch::jsonb, next_method = null, next_kwargs = null, updated_at = now()
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as f(id, epoch, state, branch)
+    duration = extract(epoch from now() - ti.start_date), branch_decision = f.branch::jsonb, next_method = null, next_kwargs = null,
+    state_reason = left(f.reason, 1000), updated_at = now()
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $8::text[]) as f(id, epoch, state, branch, reason)
   where ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
   returning ti.id, ti.dag_run_id, ti.dag_id, ti.run_id, ti.task_id, ti.map_index
 ), pushed as (

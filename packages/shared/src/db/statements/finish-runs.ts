@@ -8,12 +8,20 @@ export interface FinishedRun {
   readonly state: "success" | "failed";
 }
 
-export const finishRuns = defineStatement<readonly [ids: readonly number[], states: readonly string[]], FinishedRun>({
+export const finishRuns = defineStatement<
+  readonly [
+    ids: readonly number[],
+    states: readonly string[],
+    /** Airflow's words: success, task_failure, all_tasks_deadlocked. */
+    reasons: readonly string[],
+  ],
+  FinishedRun
+>({
   name: "finish-runs",
   transitions: ["run running>success", "run running>failed", "run queued>success"],
   sql: `
-update dag_run r set state = f.state, start_date = coalesce(r.start_date, now()), end_date = now(), updated_at = now()
-from unnest($1::bigint[], $2::text[]) as f(id, state)
+update dag_run r set state = f.state, state_reason = f.reason, start_date = coalesce(r.start_date, now()), end_date = now(), updated_at = now()
+from unnest($1::bigint[], $2::text[], $3::text[]) as f(id, state, reason)
 where r.id = f.id and (r.state = 'running' or (r.state = 'queued' and f.state = 'success'))
 returning r.id, r.dag_id as "dagId", r.run_id as "runId", r.state`,
 });

@@ -37,4 +37,5 @@ export * from "./runs-without-unfinished.ts";
 export * from "./start-runs.ts";
 export * from "./stop-attempts.ts";
 export * from "./variables.ts";
+export * from "./without-callbacks.ts";
 export * from "./xcoms.ts";

@@ -1,4 +1,4 @@
-// A run's state as somebody sets it, or as its timeout does.
+// A run's state as somebody sets it, or as its timeout does. A finished run that is queued again counts as cleared.
 import { defineStatement } from "../statement.ts";
 
 export const markRuns = defineStatement<
@@ -23,6 +23,7 @@ with locked as (
 )
 update dag_run r set state = $2, state_reason = left($3, 250), updated_at = now(),
   queued_at = case when $2 = 'queued' then now() else r.queued_at end,
+  clear_number = r.clear_number + case when $2 = 'queued' and r.state <> 'running' then 1 else 0 end,
   start_date = case when $2 = 'queued' then null else coalesce(r.start_date, now()) end,
   end_date = case when $2 = 'queued' then null when r.end_date is null then now() else r.end_date end
 from locked l where r.id = l.id

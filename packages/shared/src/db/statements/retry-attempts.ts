@@ -11,6 +11,7 @@ export type RetryParams = readonly [
   delaySeconds: readonly number[],
   free: readonly boolean[],
   infra: readonly boolean[],
+  reasons: readonly string[],
 ];
 
 export const retryAttempts = defineStatement<RetryParams, { readonly id: string }>({
@@ -18,9 +19,9 @@ export const retryAttempts = defineStatement<RetryParams, { readonly id: string 
   transitions: ["running>up_for_retry"],
   sql: `
 with locked as (
-  select ti.*, f.new_id, f.delay, f.free, f.infra
-  from unnest($1::uuid[], $2::int[], $3::uuid[], $4::float8[], $5::boolean[], $6::boolean[])
-    as f(id, epoch, new_id, delay, free, infra)
+  select ti.*, f.new_id, f.delay, f.free, f.infra, f.reason
+  from unnest($1::uuid[], $2::int[], $3::uuid[], $4::float8[], $5::boolean[], $6::boolean[], $7::text[])
+    as f(id, epoch, new_id, delay, free, infra, reason)
   join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
   order by ti.id
   for update of ti
@@ -31,6 +32,7 @@ with locked as (
   update task_instance ti set id = l.new_id, state = 'up_for_retry', epoch = ti.epoch + 1, end_date = now(),
     duration = extract(epoch from now() - ti.start_date), retry_at = now() + make_interval(secs => l.delay),
     max_tries = ti.max_tries + l.free::int, infra_failures = ti.infra_failures + l.infra::int,
+    state_reason = left(l.reason, 1000),
     ${FRESH_ATTEMPT}, updated_at = now()
   from locked l where ti.row_id = l.row_id
 )

@@ -1,5 +1,5 @@
 // Asks the worker that has an attempt to stop it: running → restarting for a clear, → shutdown for a mark or a stop. The
-// state that a shutdown is to end in is kept as its mark. Given again with another wish, the last one counts.
+// state that a shutdown is to end in is kept as its mark, and so is whether that end runs callbacks. Given again with another wish, the last one counts.
 import { defineStatement } from "../statement.ts";
 
 export type StopParams = readonly [
@@ -24,7 +24,8 @@ with wanted as (
 )
 update task_instance ti set
   epoch = ti.epoch + (ti.state <> w.to_state)::int,
-  state = w.to_state, mark = w.mark, state_reason = left(w.reason, 1000), updated_at = now()
+  state = w.to_state, mark = w.mark, callbacks_wanted = current_setting('millrace.run_callbacks', true) is distinct from 'off',
+  state_reason = left(w.reason, 1000), updated_at = now()
 from wanted w where ti.row_id = w.row_id
 returning ti.id`,
 });

@@ -1,0 +1,105 @@
+// Clear: task instances start afresh, their earlier attempts go to the history, their finished runs are queued again.
+// What a worker has is asked to stop, and starts afresh when its process is gone.
+import { AppError } from "../../errors/index.ts";
+import { HELD_TASK_STATES } from "../../model/index.ts";
+import type { Database, Queryable } from "../database.ts";
+import type { DagVersions } from "../dag-versions.ts";
+import { newId } from "../new-id.ts";
+import { clearAttempts } from "../statements/clear-attempts.ts";
+import { insertLog } from "../statements/insert-log.ts";
+import { requeueRuns } from "../statements/requeue-runs.ts";
+import { stopAttempts } from "../statements/stop-attempts.ts";
+import { findTargets, type TargetSelection, type TargetTask, type Targets } from "./find-targets.ts";
+
+export interface ClearRequest extends TargetSelection {
+  /** Only failed and upstream_failed. */
+  readonly onlyFailed?: boolean;
+  /** Only what a worker has. */
+  readonly onlyRunning?: boolean;
+  /** Refuse when a worker has one of them. */
+  readonly preventRunningTask?: boolean;
+  /** Default true: finished runs are queued again. */
+  readonly resetDagRuns?: boolean;
+  readonly dryRun?: boolean;
+  readonly user: string;
+}
+
+export interface Operated {
+  /** What was changed, or would be: as it was before. */
+  readonly tasks: readonly TargetTask[];
+  /** Attempts that workers have to stop, for the broker's signal. */
+  readonly stopped: readonly string[];
+  /** Runs to be looked at, for the broker's wake. */
+  readonly dagRunIds: readonly number[];
+}
+
+/** @throws AppError DAG_NOT_FOUND, RUN_NOT_FOUND, TASK_NOT_FOUND or TASK_RUNNING. */
+export async function clearTasks(db: Database, versions: DagVersions, request: ClearRequest): Promise<Operated> {
+  if (request.dryRun === true) {
+    const tasks = tasksToClear(await findTargets(db, versions, request, false), request);
+    return { tasks, stopped: [], dagRunIds: [] };
+  }
+  return await db.transaction(
+    async (tx) => {
+      const targets = await findTargets(tx, versions, request, true);
+      return await clearTargets(tx, targets, tasksToClear(targets, request), request);
+    },
+    { actor: request.user },
+  );
+}
+
+const isHeld = (task: TargetTask): boolean => (HELD_TASK_STATES as readonly string[]).includes(task.state);
+
+function tasksToClear({ tasks }: Targets, request: ClearRequest): TargetTask[] {
+  const found = tasks.filter(
+    (task) =>
+      (request.onlyFailed !== true || task.state === "failed" || task.state === "upstream_failed") &&
+      (request.onlyRunning !== true || isHeld(task)),
+  );
+  const running = found.find(isHeld);
+  if (request.preventRunningTask === true && running !== undefined) {
+    throw new AppError("TASK_RUNNING", { taskId: running.taskId, runId: running.runId, state: running.state });
+  }
+  return found;
+}
+
+/** Clears within the caller's transaction, which holds the runs. */
+export async function clearTargets(
+  tx: Queryable,
+  { graphs, runs }: Targets,
+  tasks: readonly TargetTask[],
+  { resetDagRuns = true, user, dagId }: Pick<ClearRequest, "resetDagRuns" | "user" | "dagId">,
+): Promise<Operated> {
+  const versionOf = new Map(runs.map((run) => [run.id, run.versionId]));
+  const retriesOf = (task: TargetTask) =>
+    graphs.get(versionOf.get(task.dagRunId) ?? "")?.tasks.get(task.taskId)?.spec.retries ?? 0;
+  const dagRunIds = [...new Set(tasks.map((task) => task.dagRunId))].sort((a, b) => a - b);
+  if (dagRunIds.length === 0) return { tasks, stopped: [], dagRunIds };
+  if (resetDagRuns) await tx.run(requeueRuns, [dagRunIds]);
+  const free = tasks.filter((task) => !isHeld(task) && task.state !== "none");
+  await tx.run(clearAttempts, [
+    free.map((task) => task.id),
+    free.map((task) => task.epoch),
+    free.map(() => newId()),
+    free.map(retriesOf),
+  ]);
+  const held = tasks.filter(isHeld);
+  const stopped = await tx.run(stopAttempts, [
+    held.map((task) => task.id),
+    held.map(() => "restarting"),
+    held.map(() => null),
+    held.map(() => `cleared by ${user}`),
+  ]);
+  const ids = tasks.map((task) => `${task.runId}: ${task.taskId}`);
+  await tx.run(insertLog, [
+    ["clear"],
+    [dagId],
+    [null],
+    [null],
+    [null],
+    [null],
+    [user],
+    [ids.join(", ").slice(0, 10_000)],
+  ]);
+  return { tasks, stopped: stopped.map((row) => row.id), dagRunIds };
+}

@@ -1,0 +1,4 @@
+export { clearTasks, type ClearRequest, type Operated } from "./clear-tasks.ts";
+export type { TargetSelection, TargetTask } from "./find-targets.ts";
+export { deleteRun, markRun, type MarkRunRequest } from "./mark-run.ts";
+export { MARKS, markTasks, type Mark, type MarkRequest } from "./mark-tasks.ts";

@@ -1,0 +1,128 @@
+// The contract of every statement: Postgres can plan it on a migrated database, it changes only the states that it
+// declares, and each change raises the epoch by one and leaves one line in the log.
+import { testDatabase } from "@millrace/testkit";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { RUN_EDGES, RUN_STATES, TASK_EDGES, TASK_STATES, type RunState, type TaskState } from "../model/index.ts";
+import { openDatabase, seedDag, seedRun, seedTask, standings, transitions } from "./fixtures/seed.ts";
+import { allStatements, defineStatement, newId, type Statement } from "./index.ts";
+
+const database = await testDatabase();
+const db = openDatabase(database.url, { maxConnections: 1, maxRetries: 0 });
+afterAll(() => db.close());
+beforeEach(() => database.reset());
+
+type AnyStatement = Statement<readonly unknown[], unknown>;
+
+const EPOCH = 5;
+const OLD = new Date("2020-01-01T00:00:00Z");
+
+/** What a statement is called with so that it would move the task instance if it can; `to` where the caller chooses. */
+const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: TaskState) => readonly unknown[]>> = {
+  "apply-decisions": (id, from, to) => [[id], [EPOCH], [from], [to]],
+  "claim-attempts": (id) => [[id], [EPOCH], [newId()], "host", "user", 1, 1],
+  "clear-attempts": (id) => [[id], [EPOCH], [newId()], [0]],
+  "confirm-stopped": (id) => [[id], [EPOCH], [newId()], [0]],
+  "fail-unclaimed-attempts": () => [1, 10],
+  "finish-attempts": (id, _from, to) => [[id], [EPOCH], [to], [null], [], [], [], [null]],
+  "heartbeat-attempts": (id) => [[id], 7],
+  "lock-lost-attempts": () => [-1, 10],
+  "mark-attempts": (id, _from, to) => [[id], [EPOCH], [to], ["marked"]],
+  "queue-tasks": (id) => [[id], [EPOCH], 1],
+  "read-attempts": (id) => [[id]],
+  "redispatch-attempts": () => [-1, 10],
+  "retry-attempts": (id) => [[id], [EPOCH], [newId()], [1], [false], [false], ["it failed"]],
+  "stop-attempts": (id, _from, to) => [[id], [to], [null], ["stopped"]],
+  "write-xcom": (id) => [id, EPOCH, "key", "1"],
+};
+
+const RUN_CALLS: Readonly<Record<string, (id: number, to: RunState) => readonly unknown[]>> = {
+  "finish-runs": (id, to) => [[id], [to], ["reason"]],
+  "mark-runs": (id, to) => [[id], to, "marked"],
+  "requeue-runs": (id) => [[id]],
+  "start-runs": (id) => [[id]],
+};
+
+const taskEdges = (statement: AnyStatement) => statement.transitions.filter((edge) => !edge.startsWith("run "));
+const runEdges = (statement: AnyStatement) =>
+  statement.transitions.flatMap((edge) => (edge.startsWith("run ") ? [edge.slice(4)] : []));
+
+const statements = allStatements();
+const named = (names: readonly string[]) => statements.filter((statement) => names.includes(statement.name));
+
+test("two statements cannot share a name", () => {
+  expect(() => defineStatement({ name: "claim-attempts", sql: "select 1" })).toThrow("Two statements are named");
+  expect(statements.length).toBeGreaterThan(40);
+});
+
+test.each(statements)("$name can be prepared on a migrated database", async ({ sql }) => {
+  await db.read(`prepare contract as ${sql}`);
+  await db.read("deallocate contract");
+});
+
+test.each(statements)("$name declares edges of the model only", (statement) => {
+  for (const edge of taskEdges(statement)) expect(TASK_EDGES).toContain(edge);
+  for (const edge of runEdges(statement)) expect(RUN_EDGES).toContain(edge);
+});
+
+test("every statement that declares a change of a task instance is tried below, and so is every one that updates it", () => {
+  const updating = statements.filter((s) => /update task_instance\b/.test(s.sql) || taskEdges(s).length > 0);
+  expect(updating.map((statement) => statement.name).filter((name) => TASK_CALLS[name] === undefined)).toEqual([]);
+  const runs = statements.filter((s) => /update dag_run r? ?set state\b/.test(s.sql) || runEdges(s).length > 0);
+  expect(runs.map((statement) => statement.name).filter((name) => RUN_CALLS[name] === undefined)).toEqual([]);
+});
+
+const target = (edge: string): string => edge.slice(edge.indexOf(">") + 1);
+
+describe("from every state of a task instance", () => {
+  test.each(named(Object.keys(TASK_CALLS)))(
+    "$name moves along the edges it declares and no other",
+    async (statement) => {
+      const call = TASK_CALLS[statement.name];
+      const declared = taskEdges(statement);
+      const targets = new Set(declared.map(target) as TaskState[]);
+      const moved = new Set<string>();
+      for (const from of TASK_STATES) {
+        for (const to of targets.size === 0 ? (["none"] as const) : targets) {
+          await database.reset();
+          const run = await seedRun(db, await seedDag(db, "dag"), "r");
+          const old = { latest_heartbeat: OLD, queued_dttm: OLD, start_date: OLD, try_number: 1, max_tries: 1 };
+          const mark = ["success", "failed", "skipped"].includes(to) ? to : null;
+          const id = await seedTask(db, run, "a", { state: from, worker_job_id: 7, mark, ...old });
+          await db.run(statement, call?.(id, from, to) ?? []);
+          const [after] = await standings(db, "a");
+          const logged = await transitions(db);
+          if (after?.state === from) {
+            expect([after.epoch, logged]).toEqual([EPOCH, []]);
+          } else {
+            moved.add(`${from}>${after?.state}`);
+            expect(after?.epoch).toBe(EPOCH + 1);
+            expect(logged).toMatchObject([{ from, to: after?.state, epoch: EPOCH + 1 }]);
+          }
+        }
+      }
+      expect([...moved].sort()).toEqual([...declared].sort());
+    },
+  );
+});
+
+describe("from every state of a run", () => {
+  test.each(named(Object.keys(RUN_CALLS)))(
+    "$name moves along the edges it declares and no other",
+    async (statement) => {
+      const declared = runEdges(statement);
+      const moved = new Set<string>();
+      for (const from of RUN_STATES) {
+        for (const to of new Set(declared.map(target) as RunState[])) {
+          await database.reset();
+          const id = await seedRun(db, await seedDag(db, "dag"), "r", { state: from });
+          await db.run(statement, RUN_CALLS[statement.name]?.(id, to) ?? []);
+          const [after] = await db.read<{ state: string }>("select state from dag_run");
+          const logged = await db.read(`select from_state as "from", to_state as "to" from dag_run_transition`);
+          if (after?.state !== from) moved.add(`${from}>${after?.state}`);
+          expect(logged).toEqual(after?.state === from ? [] : [{ from, to: after?.state }]);
+        }
+      }
+      expect([...moved].sort()).toEqual([...declared].sort());
+    },
+  );
+});
