@@ -1,5 +1,5 @@
 import type { DagSpec } from "@millrace/sdk/spec";
-import type { GridCell, RunRow } from "@millrace/shared/db";
+import type { GridColumn, RunRow } from "@millrace/shared/db";
 import type { DagRun, Grid } from "../types/index.ts";
 import { instant, presentVersion } from "./present-dag.ts";
 
@@ -33,18 +33,8 @@ export function presentRun(run: RunRow): DagRun {
   };
 }
 
-export function presentGrid(spec: DagSpec, runs: readonly RunRow[], cells: readonly GridCell[]): Grid {
-  const byRun = new Map<string, Grid["runs"][number]["tasks"]>(runs.map((run) => [run.runId, {}]));
-  for (const cell of cells) {
-    const tasks = byRun.get(cell.runId);
-    if (tasks === undefined) continue;
-    tasks[cell.taskId] = {
-      states: { ...cell.states },
-      try_number: cell.tryNumber,
-      start_date: instant(cell.startDate),
-      end_date: instant(cell.endDate),
-    };
-  }
+export function presentGrid(spec: DagSpec, runs: readonly RunRow[], columns: readonly GridColumn[]): Grid {
+  const byRun = new Map(columns.map((column) => [column.runId, statesOf(column)]));
   return {
     dag_id: spec.dagId,
     nodes: spec.tasks.map((task) => ({
@@ -62,7 +52,18 @@ export function presentGrid(spec: DagSpec, runs: readonly RunRow[], cells: reado
       logical_date: instant(run.logicalDate),
       start_date: instant(run.startDate),
       end_date: instant(run.endDate),
-      tasks: byRun.get(run.runId) ?? {},
+      states: spec.tasks.map((task) => byRun.get(run.runId)?.get(task.taskId) ?? null),
     })),
   };
+}
+
+/** A task of one task instance is its state alone: most are, and a grid has fifty thousand of them. */
+function statesOf(column: GridColumn): Map<string, string | Record<string, number>> {
+  const states = new Map<string, string | Record<string, number>>();
+  for (const [taskId, state, count] of column.cells) {
+    const before = states.get(taskId);
+    if (before === undefined && count === 1) states.set(taskId, state);
+    else states.set(taskId, { ...(typeof before === "string" ? { [before]: 1 } : before), [state]: count });
+  }
+  return states;
 }

@@ -48,7 +48,10 @@ describe("the runs of a DAG", () => {
       ["extract", []],
       ["load", ["extract"]],
     ]);
-    expect(grid.runs[0]?.tasks["load"]).toMatchObject({ states: { running: 1 }, try_number: 2 });
+    expect(grid.runs[0]?.states).toEqual(["success", "running"]);
+    await db.read(`insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, map_index, state, run_after)
+      select gen_random_uuid(), 'load', 'etl', 'one', id, i, 'failed', run_after from dag_run, generate_series(0, 2) i`);
+    expect((await get("/ui/dags/etl/grid")).json<Grid>().runs[0]?.states[1]).toEqual({ running: 1, failed: 3 });
     expect((await get("/ui/dags/nope/grid")).statusCode).toBe(404);
     expect((await get("/ui/dags/etl/grid?limit=0")).statusCode).toBe(422);
   });

@@ -5,7 +5,7 @@ import {
   getDagSpec,
   getRun,
   insertLog,
-  listGridCells,
+  listGridColumns,
   listRuns,
   triggerRun,
   type RunRow,
@@ -81,12 +81,12 @@ export function runRoutes(app: App, context: Context): void {
         }),
       ]);
       const newest = runs.items.toReversed();
-      const cells = await listGridCells(
+      const columns = await listGridColumns(
         db,
         params.dag_id,
         newest.map((run) => run.runId),
       );
-      return presentGrid(spec, newest, cells);
+      return presentGrid(spec, newest, columns);
     },
   );
 }

@@ -79,17 +79,11 @@ export const Grid = Type.Object({
       logical_date: NullableInstant,
       start_date: NullableInstant,
       end_date: NullableInstant,
-      /** By task id. A task without an entry takes no part in the run. */
-      tasks: Type.Record(
-        Type.String(),
-        Type.Object({
-          /** How many task instances are in which state: one, unless the task is mapped. */
-          states: Type.Record(Type.String(), Type.Integer()),
-          try_number: Type.Integer(),
-          start_date: NullableInstant,
-          end_date: NullableInstant,
-        }),
-      ),
+      /**
+       * One entry a node, in their order: its state, or how many of its mapped task instances are in which state. Null:
+       * the task takes no part in the run.
+       */
+      states: Type.Array(Type.Union([Type.String(), Type.Record(Type.String(), Type.Integer()), Type.Null()])),
     }),
   ),
 });

@@ -1,5 +1,5 @@
 // Runs against tasks. One handler for all cells: the arrow keys walk, Enter opens, and only one cell is a tab stop.
-import { memo, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { Grid } from "@millrace/api/types";
 import { elapsed, formatDuration, formatTime } from "../format/time.ts";
 import { runPath, taskPath } from "../router/match-route.ts";
@@ -9,13 +9,25 @@ import { describeStates, foremost, stateOf, wordOf } from "../states/states.ts";
 import { StateLegend } from "../states/state-legend.tsx";
 import { orderTasks } from "./order-tasks.ts";
 import { step, type Cell } from "./step.ts";
+import { ROW_HEIGHT, useRowWindow } from "./use-row-window.ts";
 
 type Run = Grid["runs"][number];
 
 export function DagGrid({ grid, now }: { readonly grid: Grid; readonly now: number }): ReactNode {
   const rows = useMemo(() => orderTasks(grid.nodes), [grid.nodes]);
+  const places = useMemo(() => new Map(grid.nodes.map((node, at) => [node.task_id, at])), [grid.nodes]);
   const [active, setActive] = useState<Cell>({ row: -1, column: grid.runs.length - 1 });
   const table = useRef<HTMLTableElement>(null);
+  const walking = useRef(false);
+  const shown = useRowWindow(rows.length);
+  // The cell may only come to be once its line has been scrolled to.
+  useEffect(() => {
+    if (!walking.current) return;
+    const cell = table.current?.querySelector<HTMLElement>(`[data-cell="${active.row},${active.column}"]`);
+    if (cell == null) return;
+    walking.current = false;
+    cell.focus();
+  }, [active, shown.from]);
   if (grid.runs.length === 0) {
     return (
       <section className="empty">
@@ -28,14 +40,23 @@ export function DagGrid({ grid, now }: { readonly grid: Grid; readonly now: numb
     const next = step(active, event.key, { rows: rows.length, columns: grid.runs.length });
     if (next === undefined) return;
     event.preventDefault();
+    walking.current = true;
     setActive(next);
-    table.current?.querySelector<HTMLElement>(`[data-cell="${next.row},${next.column}"]`)?.focus();
+    const box = table.current?.parentElement;
+    if (next.row < shown.from || next.row >= shown.to) box?.scrollTo({ top: next.row * ROW_HEIGHT });
   };
   const longest = Math.max(1, ...grid.runs.map((run) => elapsed(run.start_date, run.end_date, now) ?? 0));
   return (
     <>
-      <div className="scroll">
-        <table ref={table} className="grid" role="grid" aria-label="Runs and their tasks" onKeyDown={onKeyDown}>
+      <div className={shown.windowed ? "scroll tall" : "scroll"} onScroll={shown.onScroll}>
+        <table
+          ref={table}
+          className="grid"
+          role="grid"
+          aria-label="Runs and their tasks"
+          aria-rowcount={rows.length + 1}
+          onKeyDown={onKeyDown}
+        >
           <thead>
             <tr role="row">
               <th scope="col" role="columnheader" className="corner">
@@ -56,25 +77,33 @@ export function DagGrid({ grid, now }: { readonly grid: Grid; readonly now: numb
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ node, depth }, row) => (
+            <Spacer rows={shown.from} />
+            {rows.slice(shown.from, shown.to).map(({ node, depth }, at) => (
               <GridRow
                 key={node.task_id}
                 dagId={grid.dag_id}
                 taskId={node.task_id}
+                place={places.get(node.task_id) ?? -1}
                 name={node.task_display_name}
                 operator={node.operator}
                 depth={depth}
                 runs={grid.runs}
-                row={row}
-                tabColumn={active.row === row ? active.column : -1}
+                row={shown.from + at}
+                tabColumn={active.row === shown.from + at ? active.column : -1}
               />
             ))}
+            <Spacer rows={rows.length - shown.to} />
           </tbody>
         </table>
       </div>
       <StateLegend />
     </>
   );
+}
+
+/** The room of lines that are not there. */
+function Spacer({ rows }: { readonly rows: number }): ReactNode {
+  return rows <= 0 ? null : <tr aria-hidden="true" className="spacer" style={{ height: rows * ROW_HEIGHT }} />;
 }
 
 function RunBar(props: {
@@ -108,6 +137,8 @@ function RunBar(props: {
 const GridRow = memo(function GridRow(props: {
   readonly dagId: string;
   readonly taskId: string;
+  /** Of the task among the nodes, and so among the states of each run. */
+  readonly place: number;
   readonly name: string;
   readonly operator: string;
   readonly depth: number;
@@ -117,15 +148,15 @@ const GridRow = memo(function GridRow(props: {
 }): ReactNode {
   const { dagId, taskId, runs, row, tabColumn } = props;
   return (
-    <tr role="row">
+    <tr role="row" aria-rowindex={row + 2}>
       <th scope="row" role="rowheader">
         <span className={`task depth-${Math.min(props.depth, 8)}`}>{props.name}</span>
         <span className="operator">{props.operator}</span>
       </th>
       {runs.map((run, column) => {
-        const task = run.tasks[taskId];
-        if (task === undefined) return <td key={run.dag_run_id} role="gridcell" />;
-        const label = `${taskId}: ${describeStates(task.states)}`;
+        const states = run.states[props.place] ?? null;
+        if (states === null) return <td key={run.dag_run_id} role="gridcell" />;
+        const label = `${taskId}: ${describeStates(states)}`;
         return (
           <td key={run.dag_run_id} role="gridcell">
             <Link
@@ -135,7 +166,7 @@ const GridRow = memo(function GridRow(props: {
               data-cell={`${row},${column}`}
               tabIndex={tabColumn === column ? 0 : -1}
             >
-              <StateMark state={foremost(task.states)} />
+              <StateMark state={foremost(states)} />
             </Link>
           </td>
         );

@@ -4,6 +4,7 @@ import { describeStates, foremost, stateOf } from "../states/states.ts";
 import { orderTasks } from "./order-tasks.ts";
 import { parseConf } from "./parse-conf.ts";
 import { step } from "./step.ts";
+import { windowAt } from "./use-row-window.ts";
 
 const node = (task_id: string, ...upstream: string[]) => ({ task_id, upstream });
 const order = (...nodes: ReturnType<typeof node>[]) => orderTasks(nodes).map((p) => `${p.node.task_id}${p.depth}`);
@@ -29,6 +30,13 @@ test("keys walk the grid and stop at its edges", () => {
   expect(step({ row: 1, column: 2 }, "ArrowRight", size)).toEqual({ row: 1, column: 2 });
   expect(step({ row: 1, column: 2 }, "Home", size)).toEqual({ row: 1, column: 0 });
   expect(step({ row: 1, column: 2 }, "x", size)).toBeUndefined();
+});
+
+test("of a long grid only lines near what is seen are there; a short one is whole", () => {
+  expect(windowAt(0, 150)).toEqual({ from: 0, to: 150 });
+  expect(windowAt(0, 1_000)).toEqual({ from: 0, to: 90 });
+  expect(windowAt(15_000, 1_000)).toEqual({ from: 480, to: 570 });
+  expect(windowAt(1_000_000, 1_000)).toEqual({ from: 910, to: 1_000 });
 });
 
 test("a conf is an object or nothing", () => {

@@ -29,19 +29,15 @@ export function runInGrid(grid: Grid, event: RunEvent): Grid | null {
   };
 }
 
-/** Null: one of many mapped task instances, or of a run that is not shown; ask again. */
+/** Null: one of many mapped task instances, or of a run or task that is not shown; ask again. */
 export function taskInGrid(grid: Grid, event: TaskEvent): Grid | null {
-  if (event.map_index >= 0 || !grid.runs.some((run) => run.dag_run_id === event.dag_run_id)) return null;
-  const cell = {
-    states: { [event.state ?? "none"]: 1 },
-    try_number: event.try_number,
-    start_date: event.start_date,
-    end_date: event.end_date,
-  };
+  const at = grid.nodes.findIndex((node) => node.task_id === event.task_id);
+  if (event.map_index >= 0 || at < 0 || !grid.runs.some((run) => run.dag_run_id === event.dag_run_id)) return null;
+  const state = event.state ?? "none";
   return {
     ...grid,
     runs: grid.runs.map((run) =>
-      run.dag_run_id === event.dag_run_id ? { ...run, tasks: { ...run.tasks, [event.task_id]: cell } } : run,
+      run.dag_run_id === event.dag_run_id ? { ...run, states: run.states.with(at, state) } : run,
     ),
   };
 }

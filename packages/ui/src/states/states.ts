@@ -56,11 +56,15 @@ const URGENCY: readonly State[] = [
   "removed",
 ];
 
-export const foremost = (states: Readonly<Record<string, number>>): State =>
-  URGENCY.find((state) => (states[state] ?? 0) > 0) ?? "none";
+/** One state, or how many task instances are in which. */
+export type States = string | Readonly<Record<string, number>>;
+
+export const foremost = (states: States): State =>
+  typeof states === "string" ? stateOf(states) : (URGENCY.find((state) => (states[state] ?? 0) > 0) ?? "none");
 
 /** `3 failed, 7 success`. */
-export function describeStates(states: Readonly<Record<string, number>>): string {
+export function describeStates(states: States): string {
+  if (typeof states === "string") return wordOf(stateOf(states));
   const present = URGENCY.filter((state) => (states[state] ?? 0) > 0);
   const total = present.reduce((sum, state) => sum + (states[state] ?? 0), 0);
   const only = present[0];

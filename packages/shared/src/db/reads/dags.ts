@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/index.ts";
 import type { RunState } from "../../model/index.ts";
 import { fromRows } from "../rows.ts";
-import { matchPattern, orderBy } from "./filters.ts";
+import { matchPattern, orderBy, type SortKeys } from "./filters.ts";
 import { readPage, readRows, sql, type Page, type PageRequest, type Query, type Reader } from "./query.ts";
 
 export interface DagRow {
@@ -53,7 +53,7 @@ export interface DagFilter extends PageRequest {
   readonly orderBy?: readonly string[] | undefined;
 }
 
-const SORT = {
+const SORT: SortKeys = {
   dag_id: "d.dag_id",
   dag_display_name: "coalesce(d.dag_display_name, d.dag_id)",
   next_dagrun: "d.next_dagrun",
@@ -97,10 +97,18 @@ export async function listDags(db: Reader, filter: DagFilter = {}): Promise<Page
       [filter.lastDagRunState],
     );
   }
+  const keys = filter.orderBy ?? ["dag_id"];
+  const order = orderBy(SORT, keys, "d.dag_id");
+  const byLastRun = keys.some((key) => SORT[key.replace(/^-/, "")]?.startsWith("l."));
   return await readPage<DagRow>(
     db,
     query,
-    { columns: COLUMNS, order: orderBy(SORT, filter.orderBy ?? ["dag_id"], "d.dag_id"), joins: withLastRun },
+    {
+      columns: COLUMNS,
+      order,
+      joins: withLastRun,
+      pageFirst: byLastRun ? undefined : "d",
+    },
     filter,
   );
 }

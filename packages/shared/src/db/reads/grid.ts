@@ -1,28 +1,26 @@
-// The runs × tasks matrix, aggregated in Postgres: one row a run and task however often the task is mapped.
+// The runs × tasks matrix, aggregated in Postgres: one entry a run, task and state however often the task is mapped, and
+// one row a run, so that a thousand tasks are one value to read.
 import { fromRows } from "../rows.ts";
 import type { TaskState } from "../../model/index.ts";
 import type { Reader } from "./query.ts";
 
-export interface GridCell {
+/** So many task instances of the task are in the state. */
+export type GridCell = readonly [taskId: string, state: TaskState, count: number];
+
+export interface GridColumn {
   readonly runId: string;
-  readonly taskId: string;
-  /** How many task instances are in which state. */
-  readonly states: Readonly<Partial<Record<TaskState, number>>>;
-  readonly tryNumber: number;
-  readonly startDate: Date | null;
-  readonly endDate: Date | null;
+  readonly cells: readonly GridCell[];
 }
 
-export async function listGridCells(db: Reader, dagId: string, runIds: readonly string[]): Promise<GridCell[]> {
+/** No column for a run without tasks. */
+export async function listGridColumns(db: Reader, dagId: string, runIds: readonly string[]): Promise<GridColumn[]> {
   const rows = await db.read<Record<string, unknown>>(
-    `select run_id, task_id, jsonb_object_agg(state, n) as states, max(try_number) as try_number,
-       min(start_date) as start_date, max(end_date) as end_date
+    `select run_id, json_agg(json_build_array(task_id, state, n)) as cells
      from (
-       select run_id, task_id, coalesce(state, 'none') as state, count(*) as n, max(try_number) as try_number,
-         min(start_date) as start_date, max(end_date) as end_date
-       from task_instance where dag_id = $1 and run_id = any ($2) group by run_id, task_id, state) s
-     group by run_id, task_id`,
+       select run_id, task_id, coalesce(state, 'none') as state, count(*) as n
+       from task_instance where dag_id = $1 and run_id = any ($2) group by 1, 2, 3) s
+     group by run_id`,
     [dagId, runIds],
   );
-  return fromRows<GridCell>(rows);
+  return fromRows<GridColumn>(rows);
 }

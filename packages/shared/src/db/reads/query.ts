@@ -39,14 +39,24 @@ export async function readPage<R>(
     readonly columns: string;
     readonly order: (query: Query) => Query;
     readonly joins?: (query: Query) => Query;
+    /** Alias of the listed table, when the order needs it alone: then the joins are made for the rows of the page only. */
+    readonly pageFirst?: string | undefined;
   },
   page: PageRequest,
 ): Promise<Page<R>> {
   const count = filtered.clone().count({ total: "*" });
-  const joined = shape.joins === undefined ? filtered.clone() : shape.joins(filtered.clone());
-  const rows = shape.order(joined.select(sql.raw(shape.columns)));
-  if (page.limit !== undefined) void rows.limit(page.limit);
-  if (page.offset !== undefined) void rows.offset(page.offset);
+  const { columns, order, joins = (query) => query, pageFirst } = shape;
+  const cut = (query: Query): Query => {
+    if (page.limit !== undefined) void query.limit(page.limit);
+    if (page.offset !== undefined) void query.offset(page.offset);
+    return query;
+  };
+  const rows =
+    pageFirst === undefined
+      ? cut(order(joins(filtered.clone()).select(sql.raw(columns))))
+      : order(
+          joins(sql.from(cut(order(filtered.clone().select(`${pageFirst}.*`))).as(pageFirst))).select(sql.raw(columns)),
+        );
   const [counted, items] = await Promise.all([
     readRows<{ total: number }>(db, count),
     page.limit === 0 ? [] : readRows<R>(db, rows),

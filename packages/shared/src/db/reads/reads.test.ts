@@ -11,7 +11,7 @@ import {
   getSource,
   getXCom,
   listDags,
-  listGridCells,
+  listGridColumns,
   listImportErrors,
   listJobs,
   listPauseChanges,
@@ -193,13 +193,14 @@ describe("a page that watches", () => {
     await db.read(`insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, map_index, state, run_after)
       select gen_random_uuid(), 'm', 'etl', 'run_1', id, i, case when i < 3 then 'failed' else 'success' end, run_after
       from dag_run, generate_series(0, 9) i where run_id = 'run_1'`);
-    const cells = await listGridCells(db, "etl", ["run_1"]);
-    expect(Object.fromEntries(cells.map((cell) => [cell.taskId, cell.states]))).toEqual({
-      a: { success: 1 },
-      b: { running: 1 },
-      c: { none: 1 },
-      m: { failed: 3, success: 7 },
-    });
+    const [column] = await listGridColumns(db, "etl", ["run_1"]);
+    expect(column?.cells.toSorted()).toEqual([
+      ["a", "success", 1],
+      ["b", "running", 1],
+      ["c", "none", 1],
+      ["m", "failed", 3],
+      ["m", "success", 7],
+    ]);
   });
 
   test("sees runs, tasks and pauses that changed since its cursor", async () => {
