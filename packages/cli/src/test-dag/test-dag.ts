@@ -6,6 +6,7 @@ import type { DagSpec } from "@millrace/sdk/spec";
 import {
   buildDagGraph,
   decideChanges,
+  failFast,
   hasTryLeft,
   inferManualInterval,
   jitterOf,
@@ -36,7 +37,10 @@ class TestRun {
   /** What is under way by task id: tries, and waits for the next one. */
   readonly #running = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, Promise<void>>();
+  /** Ends every try under way. */
   readonly #stop = new AbortController();
+  /** Ends the try of one task. */
+  readonly #stops = new Map<string, AbortController>();
 
   constructor(artifact: Artifact, spec: DagSpec, options: TestDagOptions) {
     this.#artifact = artifact;
@@ -76,10 +80,17 @@ class TestRun {
   }
 
   #decide(): void {
+    this.#failFast();
     const known = new Map([...this.#tasks].map(([id, task]) => [id, [task]]));
     for (const { ti, to, reason } of decideChanges(this.#graph, known, this.#graph.tasks.keys()).changes) {
       this.#set(ti.taskId, { state: to, reason: reason === "" ? undefined : reason });
     }
+  }
+
+  #failFast(): void {
+    const end = failFast(this.#graph, [...this.#tasks.values()]);
+    for (const { taskId } of end?.skip ?? []) this.#set(taskId, { state: "skipped", reason: end?.reason });
+    for (const { taskId } of end?.stop ?? []) this.#stops.get(taskId)?.abort(new Error(end?.reason));
   }
 
   #startScheduled(): void {
@@ -112,11 +123,13 @@ class TestRun {
     const iso = (at: number | null | undefined) =>
       at === null || at === undefined ? null : new Date(at).toISOString();
     this.#store.forget({ ...key, taskId });
+    const own = new AbortController();
+    this.#stops.set(taskId, own);
     const outcome = await runAttempt({
       artifact: this.#artifact,
       store: this.#store,
       executionTimeout: spec.executionTimeout,
-      signal: this.#stop.signal,
+      signal: AbortSignal.any([this.#stop.signal, own.signal]),
       log: (level, message, fields) => this.#options.onLog?.(this.#task(taskId), level, message, fields),
       request: {
         ...key,

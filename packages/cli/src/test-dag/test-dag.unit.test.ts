@@ -135,6 +135,32 @@ describe("a failing task", () => {
     expect((await run(dag)).tasks[0]).toMatchObject({ state: "failed", tryNumber: 1 });
   });
 
+  test("ends the rest of a DAG that fails fast: what runs is stopped, what waits is skipped", async () => {
+    const dag = new Dag("fail_fast", { failFast: true });
+    let reason: unknown;
+    dag.task(
+      "endless",
+      async () => {
+        const { signal } = getContext();
+        signal.addEventListener("abort", () => (reason = signal.reason));
+        await new Promise(() => {});
+      },
+      { retries: 3 },
+    )();
+    const bad = dag.task("bad", () => {
+      throw new Error("bad");
+    })();
+    dag
+      .task("later", () => {})()
+      .after(bad);
+    const { state, states } = await run(dag);
+    expect({ state, states }).toEqual({
+      state: "failed",
+      states: { endless: "failed", bad: "failed", later: "skipped" },
+    });
+    expect(reason).toMatchObject({ message: "bad failed, and its DAG fails fast" });
+  });
+
   test("fails when it takes longer than its executionTimeout, even if it does not listen", async () => {
     const dag = new Dag("slow");
     let reason: unknown;
