@@ -6,6 +6,7 @@ import { messageOf } from "@millrace/shared/errors";
 import type { Service } from "@millrace/shared/lifecycle";
 import type { AttemptMessage, Consumer } from "@millrace/shared/queue";
 import { ArtifactStore } from "./artifacts/artifact-store.ts";
+import { CallbackRunner } from "./callbacks/callback-runner.ts";
 import { Claimer } from "./claim/claimer.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { Finisher } from "./finish/finisher.ts";
@@ -23,6 +24,7 @@ export class Worker implements Service {
   readonly #heartbeats: Heartbeats;
   readonly #claimer: Claimer;
   readonly #runner: AttemptRunner;
+  readonly #callbacks: CallbackRunner;
   #consumer: Consumer | undefined;
   #stopping: Promise<void> | undefined;
   readonly #handling = new Set<Promise<void>>();
@@ -42,15 +44,19 @@ export class Worker implements Service {
     this.#pool = new ChildPool(config);
     this.#heartbeats = new Heartbeats(db, () => this.#job.id, config.scheduler.task_instance_heartbeat_sec, log);
     this.#claimer = new Claimer(db, () => this.#job.id, log);
+    const artifacts = new ArtifactStore(db, config.workers.artifact_folder);
+    const workerJobId = () => this.#job.id;
+    this.#callbacks = new CallbackRunner({ db, config, log, pool: this.#pool, artifacts, workerJobId });
     this.#runner = new AttemptRunner({
       db,
       config,
       log,
       pool: this.#pool,
-      artifacts: new ArtifactStore(db, config.workers.artifact_folder),
+      artifacts,
       heartbeats: this.#heartbeats,
       finisher: new Finisher(db, broker, log),
       broker,
+      onCallbacks: () => this.#callbacks.wake(),
     });
   }
 
@@ -60,6 +66,7 @@ export class Worker implements Service {
     await this.#job.start();
     await this.#pool.start();
     await this.#heartbeats.start();
+    await this.#callbacks.start();
     await broker.onSignal((ids) => this.#heartbeats.lookAt(ids));
     const { queues, concurrency } = config.workers;
     this.#consumer = broker.consume({ queues, concurrency, handle: (message) => this.#handle(message) });
@@ -74,8 +81,11 @@ export class Worker implements Service {
     const { log, config } = this.#deps;
     await this.#consumer?.pause();
     if (this.#handling.size > 0) log.info({ attempts: this.#handling.size }, "waiting for running attempts to end");
-    const grace = setTimeout(() => this.#runner.releaseAll(), config.workers.graceful_timeout * 1000);
-    await Promise.all(this.#handling);
+    const grace = setTimeout(() => {
+      this.#runner.releaseAll();
+      this.#callbacks.releaseAll();
+    }, config.workers.graceful_timeout * 1000);
+    await Promise.all([this.#callbacks.stop(), ...this.#handling]);
     clearTimeout(grace);
     await this.#consumer?.stop();
     await this.#heartbeats.stop();

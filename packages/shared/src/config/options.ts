@@ -73,6 +73,7 @@ export const OPTIONS = {
     child_max_rss_mb: integer(512, 32, "Resident memory above which a child process is replaced. MiB."),
     child_heap_mb: integer(1_024, 64, "Largest heap of a child process. MiB."),
     graceful_timeout: seconds(600, "How long a stopping worker lets its attempts finish before it hands them back."),
+    callback_timeout: seconds(60, "A callback that runs longer is stopped."),
     artifact_folder: text("", "Where workers keep DAG code. Default: a folder of the system's temporary directory."),
   },
   triggerer: {

@@ -1,7 +1,9 @@
 // The guard behind the state machine: Postgres refuses a change of state that the model's tables do not hold, or that
-// does not raise the epoch by one, and writes each accepted one to the append-only log, in the same transaction.
+// does not raise the epoch by one, and writes each accepted one to the append-only log, in the same transaction, with the
+// callback intents that follow from it.
 // Statement-level triggers with transition tables, so that the cost is per statement and not per row.
 import { RUN_EDGES, TASK_EDGES } from "../model/index.ts";
+import { RUN_INTENTS, TASK_INTENTS } from "./callback-intents.ts";
 
 const array = (edges: ReadonlySet<string>): string =>
   `array[${[...edges]
@@ -29,7 +31,7 @@ begin
       else millrace_actor()
     end
   from new_rows n join old_rows o using (row_id)
-  where n.state is distinct from o.state or n.epoch <> o.epoch or n.id <> o.id;
+  where n.state is distinct from o.state or n.epoch <> o.epoch or n.id <> o.id;${TASK_INTENTS}
   return null;
 end $$;
 drop trigger if exists guard on task_instance;
@@ -47,7 +49,7 @@ begin
       else millrace_actor()
     end
   from new_rows n join old_rows o using (id)
-  where n.state <> o.state;
+  where n.state <> o.state;${RUN_INTENTS}
   return null;
 end $$;
 drop trigger if exists guard on dag_run;

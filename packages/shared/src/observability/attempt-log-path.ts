@@ -15,7 +15,7 @@ const MAX_SEGMENT = 200;
 
 // encodeURIComponent leaves a leading dot alone, and file systems end at 255 bytes a name: what is longer keeps its
 // beginning for people and a digest that makes it its own.
-function segment(value: string): string {
+export function segment(value: string): string {
   const encoded = encodeURIComponent(value).replace(/^\./, "%2E");
   if (encoded.length <= MAX_SEGMENT) return encoded;
   return `${encoded.slice(0, MAX_SEGMENT - 33)}~${createHash("sha256").update(value).digest("hex").slice(0, 32)}`;

@@ -1,5 +1,5 @@
 // What a running handler asks for, answered from Postgres and the worker's environment. An attempt writes XComs of its
-// own task instance only, and only while it is the current one.
+// own task instance only, and only while it is the current one; a callback writes none, since its attempt has ended.
 import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
 import {
   deleteVariable,
@@ -14,7 +14,7 @@ import type { Call, ToChild } from "./ipc.ts";
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
-export async function answerCall(db: Database, attempt: ClaimedAttempt, call: Call): Promise<Answer> {
+export async function answerCall(db: Database, attempt: ClaimedAttempt | undefined, call: Call): Promise<Answer> {
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
@@ -23,6 +23,8 @@ export async function answerCall(db: Database, attempt: ClaimedAttempt, call: Ca
     }
     case "setXCom": {
       const { dagId, runId, taskId, mapIndex, key, value } = call.params;
+      if (attempt === undefined)
+        throw new Error("a callback sets no XComs: the attempt that they would be of has ended");
       const isOwn =
         dagId === attempt.dagId &&
         runId === attempt.runId &&

@@ -30,6 +30,8 @@ export interface AttemptRunnerDeps {
   readonly heartbeats: Heartbeats;
   readonly finisher: Finisher;
   readonly broker: Broker;
+  /** Called when an attempt has ended whose task has callbacks. */
+  readonly onCallbacks: () => void;
 }
 
 /** Why an attempt is being stopped from outside. */
@@ -109,6 +111,8 @@ export class AttemptRunner {
       } finally {
         clearTimeout(timer);
         if (child !== undefined) this.#deps.pool.release(child);
+        // A stop that comes now must not reach the attempt that the child is given next.
+        child = undefined;
         onChildFree();
       }
       const why = stopped as Stop | undefined;
@@ -121,6 +125,7 @@ export class AttemptRunner {
       const isWritten =
         why?.kind !== "asked" && (await finisher.finish(attempt, await this.#ending(attempt, spec, outcome, log, why)));
       if (!isWritten) await this.#endAsWished(attempt, spec, log);
+      if (spec.callbacks.length > 0) this.#deps.onCallbacks();
     } finally {
       this.#running.delete(attempt.id);
       heartbeats.remove(held);

@@ -1,5 +1,6 @@
 // The warm children of a worker. One is handed out an attempt and comes back after it; a worn-out or dead one is replaced.
-// A few are started ahead, more as attempts ask for them; the caller never asks for more than its concurrency.
+// A few are started ahead, more as attempts ask for them; the callers never ask for more than the worker's concurrency and
+// two callbacks.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
-// The warm process that runs handlers, one attempt at a time. It imports the artifact of an attempt once, runs the
+// The warm process that runs handlers and callbacks, one at a time. It imports the artifact of an attempt once, runs the
 // handler and tells the outcome; whatever the handler asks for goes to the worker. Plain program: see plainProgram.
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Artifact, RunHost } from "@millrace/sdk/runtime";
+import type { Artifact, CallbackOutcome, RunHost } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import type { Call, FromChild, ToChild } from "./ipc.ts";
 
@@ -103,6 +103,22 @@ async function run({ artifactPath, request }: Extract<ToChild, { type: "run" }>)
   }
 }
 
+async function runCallback({ artifactPath, request }: Extract<ToChild, { type: "callback" }>): Promise<void> {
+  abort = new AbortController();
+  let outcome: CallbackOutcome;
+  try {
+    const bundle = (await import(pathToFileURL(artifactPath).href)) as { readonly artifact: Artifact };
+    outcome = (await bundle.artifact.runCallback?.(request, hostOf(abort.signal))) ?? {
+      kind: "failed",
+      errors: [{ name: "CallbackNotFound", message: "this version of the DAG is older than callbacks" }],
+    };
+  } catch (thrown) {
+    const { name, message, stack = "" } = thrown instanceof Error ? thrown : new Error(String(thrown));
+    outcome = { kind: "failed", errors: [{ name, message, stack }] };
+  }
+  finish({ type: "outcome", outcome, rssBytes: process.memoryUsage.rss() });
+}
+
 function finish(outcome: FromChild): void {
   for (const flush of flushes) flush();
   waiting.clear();
@@ -113,6 +129,9 @@ process.on("message", (message: ToChild) => {
   switch (message.type) {
     case "run":
       void run(message);
+      break;
+    case "callback":
+      void runCallback(message);
       break;
     case "abort":
       abort.abort(new Error(message.reason));

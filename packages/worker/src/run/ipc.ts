@@ -1,10 +1,18 @@
 // What a worker and its child processes say to each other, one JSON message at a time. The child has no other way out:
 // no database, no broker, no configuration.
-import type { ConnectionValue, RunRequest, TaskOutcome, XComKey } from "@millrace/sdk/runtime";
+import type {
+  CallbackOutcome,
+  CallbackRequest,
+  ConnectionValue,
+  RunRequest,
+  TaskOutcome,
+  XComKey,
+} from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 
 export type ToChild =
   | { readonly type: "run"; readonly artifactPath: string; readonly request: RunRequest }
+  | { readonly type: "callback"; readonly artifactPath: string; readonly request: CallbackRequest }
   | { readonly type: "abort"; readonly reason: string }
   | { readonly type: "reply"; readonly id: number; readonly value?: Json | ConnectionValue }
   | { readonly type: "refuse"; readonly id: number; readonly message: string };
@@ -21,7 +29,8 @@ export type FromChild =
   /** A process group that the handler started: it ends with the child, whatever ends that. */
   | { readonly type: "group"; readonly pid: number; readonly what: "started" | "ended" }
   | ({ readonly type: "call"; readonly id: number } & Call)
-  | { readonly type: "outcome"; readonly outcome: TaskOutcome; readonly rssBytes: number };
+  /** Of the attempt or of the callback, whichever was given last. */
+  | { readonly type: "outcome"; readonly outcome: TaskOutcome | CallbackOutcome; readonly rssBytes: number };
 
 /** What a handler asks its worker for. */
 export type Call =

@@ -1,7 +1,7 @@
-// One warm child process: started ahead, runs one attempt at a time, and can always be stopped: first it is asked
+// One warm child process: started ahead, runs one attempt or callback at a time, and can always be stopped: first it is asked
 // (AbortSignal), then told (SIGTERM), then killed with all it started. Kept until it ends abnormally or is worn out.
 import { fork, type ChildProcess } from "node:child_process";
-import type { RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
+import type { CallbackOutcome, CallbackRequest, RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
 import { childEnvironment } from "@millrace/shared/config";
 import type { Call, FromChild, ToChild } from "./ipc.ts";
 import { killTree } from "./kill-tree.ts";
@@ -19,14 +19,14 @@ export interface AttemptHandlers {
   readonly onCall: (call: Call) => Promise<Extract<ToChild, { type: "reply" }>["value"]>;
 }
 
-export type ChildResult =
-  | { readonly kind: "outcome"; readonly outcome: TaskOutcome }
+export type ChildResult<O = TaskOutcome> =
+  | { readonly kind: "outcome"; readonly outcome: O }
   /** The process ended without telling an outcome. */
   | { readonly kind: "died"; readonly how: string };
 
 interface Current {
   readonly handlers: AttemptHandlers;
-  readonly settle: (result: ChildResult) => void;
+  readonly settle: (result: ChildResult<TaskOutcome | CallbackOutcome>) => void;
 }
 
 export class WarmChild {
@@ -94,11 +94,24 @@ export class WarmChild {
   }
 
   run(artifactPath: string, request: RunRequest, handlers: AttemptHandlers): Promise<ChildResult> {
+    return this.#give<TaskOutcome>({ type: "run", artifactPath, request }, handlers);
+  }
+
+  runCallback(
+    artifactPath: string,
+    request: CallbackRequest,
+    handlers: AttemptHandlers,
+  ): Promise<ChildResult<CallbackOutcome>> {
+    return this.#give<CallbackOutcome>({ type: "callback", artifactPath, request }, handlers);
+  }
+
+  /** The child answers what it is given with an outcome of that kind, which is `O`. */
+  #give<O extends TaskOutcome | CallbackOutcome>(what: ToChild, handlers: AttemptHandlers): Promise<ChildResult<O>> {
     return new Promise((resolve) => {
-      this.#current = { handlers, settle: resolve };
+      this.#current = { handlers, settle: (result) => resolve(result as ChildResult<O>) };
       this.#runs++;
       if (this.#isGone) this.#settle({ kind: "died", how: "ended before it was used" });
-      else this.#send({ type: "run", artifactPath, request });
+      else this.#send(what);
     });
   }
 
@@ -156,7 +169,7 @@ export class WarmChild {
     }
   }
 
-  #settle(result: ChildResult): void {
+  #settle(result: ChildResult<TaskOutcome | CallbackOutcome>): void {
     for (const timer of this.#stopTimers.splice(0)) clearTimeout(timer);
     const current = this.#current;
     this.#current = undefined;

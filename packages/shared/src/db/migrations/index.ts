@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import * as core from "./0001-core.ts";
 import * as transitionLog from "./0002-transition-log.ts";
 import * as assets from "./0003-assets.ts";
+import * as callbacks from "./0004-callbacks.ts";
 
 export interface Migration {
   readonly name: string;
@@ -9,4 +10,4 @@ export interface Migration {
 }
 
 /** In the order in which they are applied. Append only. */
-export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets];
+export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks];
