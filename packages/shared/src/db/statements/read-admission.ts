@@ -1,7 +1,8 @@
 // What the critical section decides from: pools, what occupies slots, and the heads of every lane of scheduled work.
 // Run under the critical section's lock, as a statement of its own, so that its snapshot holds all that was queued
 // before. It steps through the distinct (pool, dag, lane) of idx_ti_scheduled, so that its cost follows the number of
-// lanes and not of blocked task instances; lanes whose pool or dag is full give no row. Rows come as JSON in one row.
+// lanes and not of blocked task instances; lanes whose pool or dag is full, or whose dag is paused, give no row. Rows come
+// as JSON in one row.
 import type { Candidate, Occupancy, PoolLimits } from "../../model/index.ts";
 import { defineStatement } from "../statement.ts";
 
@@ -53,7 +54,7 @@ with recursive occupying as materialized (
   select c.*, d.max_active_tasks
   from lane l
   join pool_room p on p.pool = l.pool and p.room > 0
-  join dag d on d.dag_id = l.dag_id
+  join dag d on d.dag_id = l.dag_id and not d.is_paused
   left join dag_used u on u.dag_id = l.dag_id
   cross join lateral (
     select t.id, t.epoch, t.dag_id, t.task_id, t.dag_run_id, t.map_index, t.pool, t.pool_slots, t.queue, t.priority_weight,
