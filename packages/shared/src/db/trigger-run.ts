@@ -89,12 +89,18 @@ function checkRunId(runId: string): void {
   }
 }
 
+// A zero byte or half of a surrogate pair. JSON.stringify escapes these and no others so; a backslash of the text is two.
+const UNSTORABLE = /(?<!\\)(?:\\\\)*(\\u(?:0000|d[89a-f][0-9a-f]{2}))/;
+
 function checkConf(conf: unknown): Readonly<Record<string, unknown>> {
   if (conf === undefined || conf === null) return {};
   if (typeof conf !== "object" || Array.isArray(conf))
     throw new AppError("RUN_CONF_INVALID", { cause: "it is not an object" });
-  if (JSON.stringify(conf).includes("\\u0000")) {
-    throw new AppError("RUN_CONF_INVALID", { cause: "it holds a zero byte (\\u0000), which Postgres cannot store" });
+  const unstorable = UNSTORABLE.exec(JSON.stringify(conf))?.[1];
+  if (unstorable !== undefined) {
+    throw new AppError("RUN_CONF_INVALID", {
+      cause: `it holds ${unstorable}, which is no character that Postgres can store`,
+    });
   }
   return conf as Readonly<Record<string, unknown>>;
 }
