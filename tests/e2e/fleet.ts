@@ -15,13 +15,23 @@ export interface Fleet {
   start(args: readonly string[]): Promise<MillraceProcess>;
   /** Runs a command to its end and gives its standard output's lines. */
   command(args: readonly string[]): Promise<readonly string[]>;
+  /** Runs a command that may fail to its end. */
+  attempt(
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ code: number | null; lines: readonly string[] }>;
   /** Waits until the run has ended and gives the states of its tasks. */
   ended(dagId: string, runId: string, timeoutMs?: number): Promise<{ state: string; tasks: Record<string, string> }>;
   query<R extends pg.QueryResultRow>(sql: string, params?: readonly unknown[]): Promise<R[]>;
   close(): Promise<void>;
 }
 
-export async function openFleet(database: TestDatabase, redisUrl: string, weatherUrl: string): Promise<Fleet> {
+export async function openFleet(
+  database: Pick<TestDatabase, "url">,
+  redisUrl: string,
+  weatherUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-fleet-"));
   const dags = join(folder, "dags");
   await cp(join(ROOT, "examples"), dags, {
@@ -47,6 +57,7 @@ export async function openFleet(database: TestDatabase, redisUrl: string, weathe
     MILLRACE__API_AUTH__ADMIN_PASSWORD: "let me in",
     MILLRACE_VAR_WEATHER_REPORT_FOLDER: join(folder, "reports"),
     MILLRACE_CONN_WEATHER_DB: weatherUrl,
+    ...settings,
   };
   const query = async <R extends pg.QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<R[]> =>
     (await client.query<R>(sql, [...params])).rows;
@@ -67,6 +78,11 @@ export async function openFleet(database: TestDatabase, redisUrl: string, weathe
       if (exit.code !== 0)
         throw new Error(`millrace ${args.join(" ")} ended with ${exit.code}:\n${started.lines.join("\n")}`);
       return started.lines;
+    },
+    attempt: async (args, more) => {
+      const started = startProcess({ args, env: { ...env, ...more }, cwd: folder });
+      const { code } = await started.exited;
+      return { code, lines: started.lines };
     },
     ended: async (dagId, runId, timeoutMs = 30_000) => {
       const state = await waitUntil(
