@@ -71,7 +71,9 @@ export class Engine {
 
   async stop(): Promise<void> {
     for (const { child } of this.processes) child.kill("SIGTERM");
-    await Promise.all(this.processes.map(({ child }) => (child.exitCode === null ? once(child, "exit") : undefined)));
+    await Promise.all(
+      this.processes.filter(({ child }) => child.exitCode === null).map(({ child }) => once(child, "exit")),
+    );
     await this.broker.close();
     await this.db.close();
     await rm(this.#folder, { recursive: true, force: true });

@@ -146,6 +146,7 @@ create unique index dag_run_dag_id_logical_date_uq on dag_run (dag_id, logical_d
   where run_type in ('scheduled', 'backfill');
 create index idx_dag_run_dag_id_logical_date on dag_run (dag_id, logical_date desc);
 create index idx_dag_run_run_after on dag_run (run_after);
+create index idx_dag_run_dag_id_run_after on dag_run (dag_id, run_after desc, id desc);
 create index idx_dag_run_running_dags on dag_run (dag_id, id) where state = 'running';
 create index idx_dag_run_queued_dags on dag_run (dag_id, run_after, id) where state = 'queued';
 create index idx_dag_run_last_scheduling_decision on dag_run (last_scheduling_decision nulls first)
