@@ -48,6 +48,8 @@ export interface RunRequest {
   readonly inputs: Readonly<Record<string, Json>>;
   /** The largest return value or XCom, in bytes of JSON. Default 1 MiB. */
   readonly maxXComBytes?: number;
+  /** False when a later run of the schedule is due already; given to tasks that ask for it. Default true. */
+  readonly isLatestRun?: boolean;
 }
 
 export type TaskCallbackKind = "onSuccess" | "onFailure" | "onRetry" | "onSkipped";

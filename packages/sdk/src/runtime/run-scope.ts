@@ -10,6 +10,8 @@ export interface RunScope {
   readonly host: RunHost;
   /** The owners of the DAG's tasks. */
   readonly owners: readonly string[];
+  /** False when a later run of the schedule is due already. */
+  readonly isLatestRun?: boolean;
   /** Set when the handler is done: what it left running must not write for a finished attempt. */
   hasEnded: boolean;
 }

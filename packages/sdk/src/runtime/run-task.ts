@@ -24,6 +24,7 @@ export async function runTask(
     client: createClient(request, host, (asked) => assertRunning(scope, asked)),
     host,
     owners: dag.spec.owners,
+    isLatestRun: request.isLatestRun ?? true,
     hasEnded: false,
   };
   try {

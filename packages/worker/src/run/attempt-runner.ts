@@ -5,7 +5,7 @@ import type { Json, TaskSpec } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import { DagVersions, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
+import { hasTryLeft, isLatestInterval, jitterOf, retryDelaySeconds, type DagGraph } from "@millrace/shared/model";
 import { attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import type { ArtifactStore } from "../artifacts/artifact-store.ts";
@@ -179,6 +179,7 @@ export class AttemptRunner {
       params: { ...graph?.spec.params, ...conf },
       inputs: await this.#inputs.of(attempt, spec),
       maxXComBytes: this.#deps.config.core.max_xcom_bytes,
+      ...(spec.operator === "latest_only" && graph !== undefined ? { isLatestRun: isLatest(attempt, graph) } : {}),
     };
   }
 
@@ -233,6 +234,16 @@ export class AttemptRunner {
       return error.stack;
     }
   }
+}
+
+/** A run of the schedule is the latest until the next one is due; any other run always is. */
+function isLatest(
+  { runType, dataIntervalStart, dataIntervalEnd, claimedAt }: ClaimedAttempt,
+  graph: DagGraph,
+): boolean {
+  if (runType !== "scheduled" || dataIntervalStart === null || dataIntervalEnd === null) return true;
+  const interval = { start: dataIntervalStart.getTime(), end: dataIntervalEnd.getTime() };
+  return isLatestInterval(graph.spec.schedule, interval, claimedAt.getTime());
 }
 
 const failure = (name: string, message: string): TaskOutcome => ({

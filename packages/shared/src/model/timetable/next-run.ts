@@ -123,6 +123,12 @@ export function inferManualInterval(schedule: ScheduleSpec, at: number): Interva
   return start === undefined || end === undefined ? exact : { start, end };
 }
 
+/** Whether no later run of the schedule was due at `now`; `interval` is that of a run of this schedule. */
+export function isLatestInterval(schedule: ScheduleSpec, interval: Interval, now: number): boolean {
+  const next = planNextRun(schedule, { last: interval, earliest: undefined, latest: undefined, catchup: true, now });
+  return next === undefined || now < next.runAfter;
+}
+
 /** A schedule in words for a list: the cron itself, or what it is. */
 export function summarizeSchedule(schedule: ScheduleSpec): string {
   switch (schedule.kind) {
