@@ -1,7 +1,7 @@
 // Creates runs with their task instances, pinned to a DAG version. The only writer of new dag_run and task_instance rows:
 // the scheduler, the API and the CLI all come through here.
 import type { TaskSpec } from "@millrace/sdk/spec";
-import { runLane, type DagGraph, type Interval, type RunType } from "../model/index.ts";
+import { runLane, type DagGraph, type Interval, type RunType, type TaskNode } from "../model/index.ts";
 import type { Queryable } from "./database.ts";
 import { newId } from "./new-id.ts";
 import { insertRuns, type InsertedRun } from "./statements/insert-runs.ts";
@@ -54,6 +54,18 @@ export async function createRuns(tx: Queryable, runs: readonly NewRun[]): Promis
         lane: runLane(node.lane, node.spec, inserted.runId),
       }));
   });
+  await createTaskInstances(tx, rows);
+  return created;
+}
+
+export interface NewTaskInstance {
+  readonly dagRunId: number;
+  readonly node: TaskNode;
+  readonly lane: string;
+}
+
+/** In state none, for runs that exist. */
+export async function createTaskInstances(tx: Queryable, rows: readonly NewTaskInstance[]): Promise<void> {
   if (rows.length > 0) {
     await tx.run(insertTaskInstances, [
       rows.map(() => newId()),
@@ -70,11 +82,10 @@ export async function createRuns(tx: Queryable, runs: readonly NewRun[]): Promis
       rows.map((row) => row.node.spec.callbacks.join()),
     ]);
   }
-  return created;
 }
 
 /** A task with dates of its own takes part only in runs within them; backfills ask for what they want. */
-function isWithinDates(task: TaskSpec, run: NewRun): boolean {
+export function isWithinDates(task: TaskSpec, run: Pick<NewRun, "logicalDate" | "runType">): boolean {
   if (run.logicalDate === null || run.runType === "backfill") return true;
   const start = task.startDate === undefined ? -Infinity : Date.parse(task.startDate);
   const end = task.endDate === undefined ? Infinity : Date.parse(task.endDate);

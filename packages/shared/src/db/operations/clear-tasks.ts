@@ -9,6 +9,7 @@ import { clearAttempts } from "../statements/clear-attempts.ts";
 import { insertLog } from "../statements/insert-log.ts";
 import { requeueRuns } from "../statements/requeue-runs.ts";
 import { stopAttempts } from "../statements/stop-attempts.ts";
+import { moveToNewest } from "./move-to-newest.ts";
 import { findTargets, type TargetSelection, type TargetTask, type Targets } from "./find-targets.ts";
 
 export interface ClearRequest extends TargetSelection {
@@ -20,6 +21,8 @@ export interface ClearRequest extends TargetSelection {
   readonly preventRunningTask?: boolean;
   /** Default true: finished runs are queued again. */
   readonly resetDagRuns?: boolean;
+  /** The runs go on with the DAG's newest version. Default: with the one that they began with. */
+  readonly runOnLatestVersion?: boolean;
   readonly dryRun?: boolean;
   readonly user: string;
 }
@@ -41,7 +44,8 @@ export async function clearTasks(db: Database, versions: DagVersions, request: C
   }
   return await db.transaction(
     async (tx) => {
-      const targets = await findTargets(tx, versions, request, true);
+      const found = await findTargets(tx, versions, request, true);
+      const targets = request.runOnLatestVersion === true ? await moveToNewest(tx, found) : found;
       return await clearTargets(tx, targets, tasksToClear(targets, request), request);
     },
     { actor: request.user },

@@ -1,7 +1,14 @@
 // The task instances that an operation on history is about: tasks of a DAG's newest version, in one run, or in it and the
 // runs before or after, or in a range of dates. Locks the runs, in the order of their ids, unless it only looks.
 import { AppError } from "../../errors/index.ts";
-import { selectTasks, unknownTasks, type DagGraph, type TaskSelection, type TaskState } from "../../model/index.ts";
+import {
+  selectTasks,
+  unknownTasks,
+  type DagGraph,
+  type RunType,
+  type TaskSelection,
+  type TaskState,
+} from "../../model/index.ts";
 import type { Queryable } from "../database.ts";
 import type { DagVersions } from "../dag-versions.ts";
 import { defineStatement } from "../statement.ts";
@@ -35,6 +42,7 @@ export interface Targets {
   readonly tasks: readonly TargetTask[];
   /** The graph of each run's version. */
   readonly graphs: ReadonlyMap<string, DagGraph>;
+  readonly newest: { readonly id: string; readonly graph: DagGraph };
 }
 
 export interface TargetRun {
@@ -42,6 +50,8 @@ export interface TargetRun {
   readonly runId: string;
   readonly state: string;
   readonly versionId: string;
+  readonly logicalDate: Date | null;
+  readonly runType: RunType;
 }
 
 type RunParams = readonly [
@@ -57,7 +67,8 @@ const SELECT_RUNS = `
 with named as (
   select min(logical_date) as first, max(logical_date) as last from dag_run where dag_id = $1 and run_id = any ($2::text[])
 )
-select r.id, r.run_id as "runId", r.state, r.created_dag_version_id as "versionId"
+select r.id, r.run_id as "runId", r.state, r.created_dag_version_id as "versionId",
+  r.logical_date as "logicalDate", r.run_type as "runType"
 from dag_run r
 where r.dag_id = $1 and r.created_dag_version_id is not null and case
   when $2::text[] is null then
@@ -74,7 +85,7 @@ const lockRuns = defineStatement<RunParams, TargetRun>({
   sql: `${SELECT_RUNS} for no key update of r`,
 });
 
-const selectTasksOf = defineStatement<
+export const selectTasksOf = defineStatement<
   readonly [dagId: string, runIds: readonly string[], taskIds: readonly string[], mapIndexes: readonly number[] | null],
   TargetTask
 >({
@@ -103,7 +114,7 @@ export async function findTargets(
   const { dagId, runIds } = selection;
   const [newest] = await tx.run(readNewestVersion, [dagId]);
   const graph = newest === undefined ? undefined : (await versions.load([newest.id])).get(newest.id);
-  if (graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
+  if (newest === undefined || graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
   const runs = await tx.run(lock ? lockRuns : selectRuns, [
     dagId,
     runIds ?? null,
@@ -127,5 +138,5 @@ export async function findTargets(
     runs.length === 0
       ? []
       : await tx.run(selectTasksOf, [dagId, runs.map((run) => run.runId), [...taskIds], selection.mapIndexes ?? null]);
-  return { runs, tasks, graphs };
+  return { runs, tasks, graphs, newest: { id: newest.id, graph } };
 }

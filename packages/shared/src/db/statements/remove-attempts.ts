@@ -1,0 +1,19 @@
+// Task instances whose task is not in the version that their run was moved to. The caller holds the runs.
+import { defineStatement } from "../statement.ts";
+
+const FROM = ["none", "scheduled", "queued", "deferred", "up_for_retry", "up_for_reschedule"];
+
+export const removeAttempts = defineStatement<
+  readonly [ids: readonly string[], epochs: readonly number[]],
+  { readonly id: string }
+>({
+  name: "remove-attempts",
+  transitions: FROM.map((from) => `${from}>removed`),
+  sql: `
+update task_instance ti set state = 'removed', epoch = ti.epoch + 1, end_date = now(), retry_at = null, trigger_id = null,
+  state_reason = 'its run was moved to a version of the DAG without this task', updated_at = now()
+from unnest($1::uuid[], $2::int[]) as r(id, epoch)
+where ti.id = r.id and ti.epoch = r.epoch
+  and coalesce(ti.state, 'none') in (${FROM.map((state) => `'${state}'`).join(", ")})
+returning ti.id`,
+});
