@@ -1,70 +1,40 @@
 import { testDatabase } from "@millrace/testkit";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { createLogger } from "../observability/index.ts";
+import {
+  intents as intentsOf,
+  openDatabase,
+  seedRunWithCallbacks,
+  seedTaskWithCallbacks,
+  type SeededTask as Ti,
+} from "./fixtures/callbacks.ts";
 import {
   applyDecisions,
   clearAttempts,
   confirmStopped,
-  Database,
-  defineStatement,
   failUnclaimedAttempts,
   finishAttempts,
-  finishRuns,
   markAttempts,
   markRuns,
   newId,
-  requeueRuns,
   retryAttempts,
-  startRuns,
   stopAttempts,
+  withoutCallbacks,
   type Queryable,
 } from "./index.ts";
 
 const database = await testDatabase();
-const log = createLogger({ level: "silent", name: "test" });
-const db = new Database({ url: database.url, applicationName: "test", maxConnections: 3, maxRetries: 0, log });
+const db = openDatabase(database.url);
 afterAll(() => db.close());
 
-const VERSION = "00000000-0000-7000-8000-00000000000a";
-const ALL = "{onExecute,onSuccess,onFailure,onRetry,onSkipped}";
-const callbacksOff = defineStatement<readonly [], never>({
-  name: "test-callbacks-off",
-  sql: "select set_config('millrace.run_callbacks', 'off', true)",
-});
-
+let runId: number;
 beforeEach(async () => {
   await database.reset();
-  await db.read(`insert into dag (dag_id, is_paused, bundle_name, max_active_tasks, max_active_runs)
-    values ('etl', false, 'dags-folder', 16, 16)`);
-  await db.read(`insert into dag_artifact (hash, code, source_map) values ('h1', '', '')`);
-  await db.read(`insert into dag_version (id, dag_id, bundle_name, artifact_hash)
-    values ('${VERSION}', 'etl', 'dags-folder', 'h1')`);
-  await db.read(`insert into dag_run (dag_id, run_id, run_type, state, run_after, created_dag_version_id, callbacks)
-    values ('etl', 'r', 'manual', 'running', now(), '${VERSION}', '{onSuccess,onFailure}')`);
+  runId = await seedRunWithCallbacks(db);
 });
 
-/** A task instance in a state, with every kind of callback unless told otherwise. */
-async function instance(state: string | null, callbacks = ALL): Promise<{ id: string; epoch: number }> {
-  const id = newId();
-  await db.read(
-    `insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, state, epoch, try_number, max_tries, run_after,
-       start_date, queued_dttm, priority_weight, dag_version_id, callbacks)
-     select $1, 't' || (select count(*) from task_instance), dag_id, run_id, id, $2, 5, 1, 2, now(), now(),
-       now() - interval '1 hour', 7, created_dag_version_id, $3 from dag_run`,
-    [id, state, callbacks],
-  );
-  return { id, epoch: 5 };
-}
+const intents = () => intentsOf(db);
+const instance = (state: string | null, callbacks?: string) => seedTaskWithCallbacks(db, state, callbacks);
 
-interface Intent {
-  readonly kind: string;
-  readonly ti: string | null;
-  readonly reason: string | null;
-}
-const intents = (): Promise<Intent[]> =>
-  db.read(`select kind, ti_id as ti, data->>'reason' as reason from callback order by created_at`);
-
-type Ti = { readonly id: string; readonly epoch: number };
 const finish = (ti: Ti, state: string, reason: string | null = null, on: Queryable = db) =>
   on.run(finishAttempts, [[ti.id], [ti.epoch], [state], [null], [], [], [], [reason]]);
 const retry = (ti: Ti, free: boolean, infra: boolean, reason: string) =>
@@ -89,14 +59,14 @@ describe("a task's intent", () => {
         state: "pending",
         kind: "onFailure",
         ti_id: ti.id,
-        task_id: "t0",
+        task_id: expect.any(String) as string,
         map_index: -1,
         try_number: 1,
         priority_weight: 7,
-        bundle_name: "dags-folder",
-        artifact_hash: "h1",
+        bundle_name: null,
+        artifact_hash: "hash",
         attempts: 0,
-        data: { versionId: VERSION, maxTries: 2, reason: "TypeError: no rows" },
+        data: { versionId: expect.any(String) as string, maxTries: 2, reason: "TypeError: no rows" },
         trigger_id: null,
       },
     ]);
@@ -244,10 +214,10 @@ describe("a task's intent", () => {
   it("is not made for marks that asked for none, and is for the next ones on the same connection", async () => {
     const [waiting, running, next] = [await instance("queued"), await instance("running"), await instance("queued")];
     await db.transaction(async (tx) => {
-      await tx.run(callbacksOff, []);
+      await tx.run(withoutCallbacks, []);
       await mark(waiting, "failed", tx);
       await stop(running, "shutdown", "failed", tx);
-      await tx.run(markRuns, [await runIds(), "failed", "marked failed by ada"]);
+      await tx.run(markRuns, [[runId], "failed", "marked failed by ada"]);
     });
     // The worker that carries the stop out knows nothing of the wish: the row does.
     await confirm(running);
@@ -264,64 +234,11 @@ describe("a task's intent", () => {
   it("follows the last wish when an attempt is stopped twice", async () => {
     const ti = await instance("running");
     await db.transaction(async (tx) => {
-      await tx.run(callbacksOff, []);
+      await tx.run(withoutCallbacks, []);
       await stop(ti, "shutdown", "failed", tx);
     });
     await stop(ti, "shutdown", "success");
     await confirm(ti);
     expect((await intents()).map((intent) => intent.kind)).toEqual(["onSuccess"]);
-  });
-});
-
-const runIds = async () => (await db.read<{ id: number }>("select id from dag_run")).map((run) => run.id);
-
-describe("a run's intent", () => {
-  it.each([
-    ["success", "success", "dagOnSuccess"],
-    ["failed", "task_failure", "dagOnFailure"],
-    ["failed", "all_tasks_deadlocked", "dagOnFailure"],
-  ])("is made with the verdict %s, its reason %s", async (state, reason, kind) => {
-    await db.run(finishRuns, [await runIds(), [state], [reason]]);
-    await db.run(finishRuns, [await runIds(), [state], [reason]]);
-    expect(await intents()).toEqual([{ kind, ti: null, reason }]);
-    expect(await db.read(`select state_reason, artifact_hash from dag_run, callback`)).toEqual([
-      { state_reason: reason, artifact_hash: "h1" },
-    ]);
-  });
-
-  it("is made once by a timeout, by a mark and by hand, with the reason", async () => {
-    await db.run(markRuns, [await runIds(), "failed", "timed_out"]);
-    await db.run(markRuns, [await runIds(), "success", "marked success by ada"]);
-    await db.read(`update dag_run set state = 'failed'`);
-    expect(await intents()).toEqual([
-      { kind: "dagOnFailure", ti: null, reason: "timed_out" },
-      { kind: "dagOnSuccess", ti: null, reason: "marked" },
-    ]);
-  });
-
-  it("is made again for the verdict after a clear, or after it was queued anew", async () => {
-    const ids = await runIds();
-    const verdict = async () => {
-      await db.run(startRuns, [ids]);
-      await db.run(finishRuns, [ids, ids.map(() => "failed"), ids.map(() => "task_failure")]);
-    };
-    await verdict();
-    await db.run(requeueRuns, [ids]);
-    await verdict();
-    await db.run(markRuns, [ids, "queued", "queued by ada"]);
-    await verdict();
-    expect((await intents()).map((intent) => [intent.kind, intent.reason])).toEqual(
-      Array.from({ length: 3 }, () => ["dagOnFailure", "task_failure"]),
-    );
-  });
-
-  it("is made for the callbacks that the DAG has, and goes with the run", async () => {
-    await db.read(`update dag_run set callbacks = '{onSuccess}'`);
-    await db.read(`update dag_run set state = 'failed'`);
-    expect(await intents()).toEqual([]);
-    await db.read(`update dag_run set state = 'success'`);
-    expect(await intents()).toEqual([{ kind: "dagOnSuccess", ti: null, reason: "marked" }]);
-    await db.read(`delete from dag_run`);
-    expect(await intents()).toEqual([]);
   });
 });

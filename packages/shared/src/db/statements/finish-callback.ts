@@ -14,7 +14,7 @@ export const finishCallback = defineStatement<
 >({
   name: "finish-callback",
   sql: `
-update callback set state = $4, output = $5, lease_until = null, attempts = attempts - ($4 = 'pending')::int
+update callback set state = $4::text, output = $5, lease_until = null, attempts = attempts - ($4::text = 'pending')::int
 where id = $1 and attempts = $2 and worker_job_id = $3 and state = 'running'
 returning id`,
 });
