@@ -39,6 +39,26 @@ export function consumeWithBull(makeWorker: MakeWorker, options: ConsumeOptions,
     if (workers.size > 1) spread();
   };
 
+  // Workers that look at the same moment all see the places free. What was taken beyond them waits for its turn, and is
+  // given up when the consumer pauses: it is a hint, and what is still queued is sent again.
+  let places = options.concurrency;
+  let isPaused = false;
+  const turns: ((isMine: boolean) => void)[] = [];
+  const enter = async (): Promise<boolean> => {
+    if (places === 0) return isPaused ? false : await new Promise<boolean>((resolve) => turns.push(resolve));
+    places--;
+    return true;
+  };
+  const leave = () => {
+    const next = turns.shift();
+    if (next === undefined) places++;
+    else next(true);
+  };
+  const giveUpWaiting = () => {
+    isPaused = true;
+    for (const turn of turns.splice(0)) turn(false);
+  };
+
   for (const queue of options.queues) {
     const worker = makeWorker(
       queue,
@@ -50,7 +70,12 @@ export function consumeWithBull(makeWorker: MakeWorker, options: ConsumeOptions,
         }
         count(queue, 1);
         try {
-          await options.handle(message, queue);
+          if (!(await enter())) return;
+          try {
+            await options.handle(message, queue);
+          } finally {
+            leave();
+          }
         } catch (error) {
           log.error({ queue, attempt: message.id, cause: messageOf(error) }, "an attempt could not be handled");
         } finally {
@@ -72,9 +97,13 @@ export function consumeWithBull(makeWorker: MakeWorker, options: ConsumeOptions,
       await Promise.resolve();
     },
     pause: async () => {
+      giveUpWaiting();
       await Promise.all([...workers.values()].map((worker) => worker.pause()));
     },
-    stop: () => (stopping ??= Promise.all([...workers.values()].map((worker) => worker.close())).then(() => undefined)),
+    stop: () => {
+      giveUpWaiting();
+      return (stopping ??= Promise.all([...workers.values()].map((worker) => worker.close())).then(() => undefined));
+    },
   };
 }
 

@@ -28,11 +28,11 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
     keepAlive: 5_000,
   };
   const reconnectListeners: (() => void)[] = [];
-  const connections: Redis[] = [];
+  const connections = new Set<Redis>();
   const connect = (): Redis => {
     const redis = new Redis(base);
     redis.on("error", (error) => log.debug({ cause: messageOf(error) }, "redis connection error"));
-    connections.push(redis);
+    connections.add(redis);
     return redis;
   };
   const main = connect();
@@ -111,6 +111,7 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
         log.debug({ cause: messageOf(error) }, "wakes could not be taken");
         // A command that was given up may still take wakes later and lose them: the connection is made anew.
         connection.disconnect();
+        connections.delete(connection);
         if (taker === connection) taker = undefined;
         return [];
       }
