@@ -4,6 +4,7 @@
 import {
   applyDecisions,
   finishRuns,
+  loadPast,
   loadRuns,
   loadTasks,
   nextRuns,
@@ -22,7 +23,6 @@ import {
 } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
-import { loadPast } from "./load-past.ts";
 
 export interface Target {
   readonly run: LockedRun;
@@ -77,7 +77,10 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
     }
     return [{ target, graph, known: new Map(), past: undefined, changes: [] }];
   });
-  const past = await loadPast(deps, cases);
+  const past = await loadPast(
+    deps.tx,
+    cases.map((c) => ({ id: c.target.run.id, graph: c.graph })),
+  );
   for (const c of cases) c.past = past.get(c.target.run.id);
   await loadWhole(
     deps,

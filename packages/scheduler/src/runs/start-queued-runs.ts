@@ -2,7 +2,7 @@
 // yet stays queued and takes no room, and the next one is looked at. A run without tasks succeeds at once.
 // The dag row is locked while its limit is counted and used up.
 import { finishRuns, lockDagsToStart, runsToStart, startRuns, type FinishedRun } from "@millrace/shared/db";
-import { DECIDABLE_TASK_STATES, isFinished } from "@millrace/shared/model";
+import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 import { applyChanges, openCases } from "./examine-runs.ts";
 
@@ -25,7 +25,7 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
   const empty = cases.filter((c) => c.graph.tasks.size === 0);
   const room = new Map(runs.map((run) => [run.dagId, run.room]));
   const admitted = cases
-    .filter((c) => c.graph.tasks.size > 0 && canMove(c))
+    .filter((c) => c.graph.tasks.size > 0 && canStart(c.changes.length, [...c.known.values()].flat()))
     .sort(
       (a, b) => a.target.run.runAfter.getTime() - b.target.run.runAfter.getTime() || a.target.run.id - b.target.run.id,
     )
@@ -45,15 +45,4 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
           empty.map(() => "success"),
         ]);
   return { started: admitted.length, scheduled, finished };
-}
-
-type Case = Awaited<ReturnType<typeof openCases>>[number];
-
-/** Whether starting the run would lead anywhere: a task moves, is under way already, or none is left and the verdict falls. */
-function canMove(c: Case): boolean {
-  if (c.changes.length > 0) return true;
-  const unfinished = [...c.known.values()].flat().filter((ti) => !isFinished(ti.state));
-  return (
-    unfinished.length === 0 || unfinished.some((ti) => !(DECIDABLE_TASK_STATES as readonly string[]).includes(ti.state))
-  );
 }

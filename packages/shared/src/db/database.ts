@@ -13,6 +13,8 @@ export interface Queryable {
 export interface TransactionOptions {
   /** Who is named in the transition log. Default: the process. */
   readonly actor?: string;
+  /** Only reads, and every statement sees the database as the first one did. */
+  readonly snapshot?: boolean;
 }
 
 export interface DatabaseOptions {
@@ -72,7 +74,7 @@ export class Database implements Queryable {
   }
 
   async run<P extends readonly unknown[], R>(statement: Statement<P, R>, params: P): Promise<R[]> {
-    return await this.#retrying(async () => await runOn(this.#pool, statement, params));
+    return await this.#retrying(wasRolledBack, async () => await runOn(this.#pool, statement, params));
   }
 
   /** Dynamic reads, built with knex or written in place. */
@@ -85,7 +87,8 @@ export class Database implements Queryable {
    * lost before the commit. A commit whose answer was lost is not repeated: the caller decides.
    */
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    return await this.#retrying(async () => {
+    const canRepeat = (error: unknown) => wasRolledBack(error) || isConnectionLost(error);
+    return await this.#retrying(canRepeat, async () => {
       const client = await this.#pool.connect();
       let broken = false;
       const noteBroken = () => {
@@ -94,7 +97,8 @@ export class Database implements Queryable {
       client.on("error", noteBroken);
       try {
         // Not awaited: the first statement travels with it. Should it fail, the connection is broken and so is that one.
-        client.query("begin").catch(noteBroken);
+        const begin = options.snapshot === true ? "begin isolation level repeatable read, read only" : "begin";
+        client.query(begin).catch(noteBroken);
         if (options.actor !== undefined) {
           client.query("select set_config('millrace.actor', $1, true)", [options.actor]).catch(noteBroken);
         }
@@ -126,12 +130,12 @@ export class Database implements Queryable {
     await this.#pool.end();
   }
 
-  async #retrying<T>(attempt: () => Promise<T>): Promise<T> {
+  async #retrying<T>(canRepeat: (error: unknown) => boolean, attempt: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {
       try {
         return await attempt();
       } catch (error) {
-        if (retry >= this.#options.maxRetries || !isRetryable(error)) throw error;
+        if (retry >= this.#options.maxRetries || !canRepeat(error)) throw error;
         this.#options.log.debug({ cause: messageOf(error), retry }, "a transaction is tried again");
         await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** retry * (0.5 + Math.random())));
       }
@@ -157,7 +161,7 @@ async function commit(client: pg.PoolClient): Promise<void> {
   try {
     await client.query("commit");
   } catch (error) {
-    if (sqlState(error) !== undefined) throw error;
+    if (sqlState(error) !== undefined && !isConnectionLost(error)) throw error;
     throw new CommitUnknownError("The connection was lost while a transaction was committed", { cause: error });
   }
 }
@@ -173,7 +177,20 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-function isRetryable(error: unknown): boolean {
+/** A single statement commits by itself: when its connection is lost, nobody knows whether it was. */
+function wasRolledBack(error: unknown): boolean {
   const state = sqlState(error);
   return state !== undefined && RETRYABLE.has(state);
+}
+
+/** Before a commit is asked for, nothing of a transaction stays when its connection is lost. */
+function isConnectionLost(error: unknown): boolean {
+  const state = sqlState(error);
+  // 08: connection exception; 57P01 to 57P03: the server shuts down, has crashed, or is starting.
+  if (state !== undefined) return /^(08|57P0[123])/.test(state);
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return (
+    (typeof code === "string" && /^(ECONN|EPIPE|ETIMEDOUT)/.test(code)) ||
+    (typeof message === "string" && /^(Connection terminated|Client has encountered a connection error)/.test(message))
+  );
 }

@@ -1,7 +1,9 @@
 export { createRuns, type NewRun } from "./create-runs.ts";
 export { CommitUnknownError, Database, type DatabaseOptions, type Queryable } from "./database.ts";
 export { DagVersions } from "./dag-versions.ts";
+export { explainRun, explainTask, type Explanation, type RunExplanation, type TaskExplanation } from "./explain.ts";
 export { HOSTNAME, Job, UNIXNAME, type JobOptions, type JobType } from "./job.ts";
+export { loadPast } from "./load-past.ts";
 export { migrate, requireSchema, type MigrateResult } from "./migrate.ts";
 export { newId } from "./new-id.ts";
 export * from "./operations/index.ts";

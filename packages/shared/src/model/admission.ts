@@ -95,33 +95,59 @@ export function admit<C extends Candidate>(snapshot: AdmissionSnapshot<C>): Admi
   return { admitted, refused };
 }
 
+/** Every limit that keeps a scheduled task instance from being queued now, whatever else is scheduled. */
+export function refusalsOf<C extends Candidate>(
+  candidate: C,
+  snapshot: Omit<AdmissionSnapshot<C>, "candidates">,
+): readonly Refusal[] {
+  const pools = new Map(snapshot.pools.map((pool) => [pool.pool, pool]));
+  const used = new Ledger(snapshot.occupancy);
+  const limits = { ...snapshot.limitsOf(candidate), parallelism: snapshot.parallelism };
+  return CHECKS.map((check) => check(candidate, limits, pools, used)).filter((refusal) => refusal !== undefined);
+}
+
 function refusalOf<C extends Candidate>(
   c: C,
   snapshot: AdmissionSnapshot<C>,
   pools: ReadonlyMap<string, PoolLimits>,
   used: Ledger,
 ): Refusal | undefined {
-  if (used.total >= snapshot.parallelism) return { limit: "parallelism", of: snapshot.parallelism };
-  const pool = pools.get(c.pool);
-  if (pool === undefined) return { limit: "pool_missing", pool: c.pool };
-  const usedSlots = used.of("pool", c.pool);
-  if (pool.slots >= 0 && usedSlots + c.poolSlots > pool.slots) {
-    return { limit: "pool", pool: c.pool, of: pool.slots, used: usedSlots, needs: c.poolSlots };
-  }
-  const limits = snapshot.limitsOf(c);
-  if (used.of("dag", c.dagId) >= limits.maxActiveTasks) {
-    return { limit: "max_active_tasks", dagId: c.dagId, of: limits.maxActiveTasks };
-  }
-  const perDag = limits.maxActiveTisPerDag ?? Infinity;
-  if (used.of("task", `${c.dagId}\n${c.taskId}`) >= perDag) {
-    return { limit: "max_active_tis_per_dag", taskId: c.taskId, of: perDag };
-  }
-  const perRun = limits.maxActiveTisPerDagrun ?? Infinity;
-  if (used.of("run", `${c.dagRunId}\n${c.taskId}`) >= perRun) {
-    return { limit: "max_active_tis_per_dagrun", taskId: c.taskId, of: perRun };
+  const limits = { ...snapshot.limitsOf(c), parallelism: snapshot.parallelism };
+  for (const check of CHECKS) {
+    const refusal = check(c, limits, pools, used);
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
+
+type Check = (
+  c: Candidate,
+  limits: TaskLimits & { readonly parallelism: number },
+  pools: ReadonlyMap<string, PoolLimits>,
+  used: Ledger,
+) => Refusal | undefined;
+
+const CHECKS: readonly Check[] = [
+  (_c, { parallelism: of }, _pools, used) => (used.total < of ? undefined : { limit: "parallelism", of }),
+  (c, _limits, pools, used) => {
+    const pool = pools.get(c.pool);
+    if (pool === undefined) return { limit: "pool_missing", pool: c.pool };
+    const usedSlots = used.of("pool", c.pool);
+    return pool.slots < 0 || usedSlots + c.poolSlots <= pool.slots
+      ? undefined
+      : { limit: "pool", pool: c.pool, of: pool.slots, used: usedSlots, needs: c.poolSlots };
+  },
+  (c, { maxActiveTasks: of }, _pools, used) =>
+    used.of("dag", c.dagId) < of ? undefined : { limit: "max_active_tasks", dagId: c.dagId, of },
+  (c, { maxActiveTisPerDag: of = Infinity }, _pools, used) =>
+    used.of("task", `${c.dagId}\n${c.taskId}`) < of
+      ? undefined
+      : { limit: "max_active_tis_per_dag", taskId: c.taskId, of },
+  (c, { maxActiveTisPerDagrun: of = Infinity }, _pools, used) =>
+    used.of("run", `${c.dagRunId}\n${c.taskId}`) < of
+      ? undefined
+      : { limit: "max_active_tis_per_dagrun", taskId: c.taskId, of },
+];
 
 /** Sums of what is occupied, by every key that a limit asks for. Lives for one decision. */
 class Ledger {

@@ -1,6 +1,7 @@
 // What becomes of one task instance that nobody has yet: it goes, waits, or ends without running. Pure: reads the
 // snapshot it is given and nothing else. The scheduler acts on the answer; `explain` shows its reasons.
 import type { BranchDecision } from "@millrace/sdk/runtime";
+import { sayCause, type Cause } from "./cause.ts";
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { heldByPast, type PastView } from "./past.ts";
 import { isFinished, type TaskState } from "./task-state.ts";
@@ -27,6 +28,12 @@ export type RunView = (taskId: string) => readonly TaskSnapshot[];
 
 const NO_PAST: PastView = () => undefined;
 
+/** A decision with everything that speaks for it; only "schedule" and "complete" have no cause. */
+export interface Judgement {
+  readonly kind: TaskDecision["kind"];
+  readonly causes: readonly Cause[];
+}
+
 /** @param past the run before, for tasks that depend on it; without it there is none */
 export function decideTask(
   graph: DagGraph,
@@ -35,59 +42,80 @@ export function decideTask(
   view: RunView,
   past: PastView = NO_PAST,
 ): TaskDecision {
-  if (ti.state === "up_for_retry" && !ti.isDue) return { kind: "wait", reason: "its retry delay is not over" };
-  if (ti.state === "up_for_reschedule" && !ti.isDue) return { kind: "wait", reason: "its next poke is not due" };
-  const decision = skippedByBranch(node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
-  const held = heldByPast(node, past(node.spec.taskId), graph.spec.catchup === true);
-  if (held === undefined || decision.kind === "wait") return decision;
-  const goes = decision.kind === "schedule" || decision.kind === "complete";
-  const waits = goes || (decision.kind === "skipped" && node.spec.waitForPastDependsBeforeSkipping);
-  return waits ? { kind: "wait", reason: held } : decision;
+  const { kind, causes } = judgeTask(graph, node, ti, view, past);
+  const [first] = causes;
+  return kind === "schedule" || kind === "complete"
+    ? { kind }
+    : { kind, reason: first === undefined ? "" : sayCause(first) };
 }
 
-function skippedByBranch(node: TaskNode, view: RunView): TaskDecision | undefined {
+/** As decideTask, with the causes as values. */
+export function judgeTask(
+  graph: DagGraph,
+  node: TaskNode,
+  ti: TaskSnapshot,
+  view: RunView,
+  past: PastView = NO_PAST,
+): Judgement {
+  if (ti.state === "up_for_retry" && !ti.isDue) return because("wait", { kind: "retry_delay" });
+  if (ti.state === "up_for_reschedule" && !ti.isDue) return because("wait", { kind: "poke_delay" });
+  const decision = skippedByBranch(node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
+  const held = heldByPast(node, past(node.spec.taskId), graph.spec.catchup === true);
+  if (held === undefined) return decision;
+  if (decision.kind === "wait") return { kind: "wait", causes: [...decision.causes, held] };
+  const goes = decision.kind === "schedule" || decision.kind === "complete";
+  const waits = goes || (decision.kind === "skipped" && node.spec.waitForPastDependsBeforeSkipping);
+  return waits ? because("wait", held) : decision;
+}
+
+const because = (kind: Judgement["kind"], cause: Cause): Judgement => ({ kind, causes: [cause] });
+
+function skippedByBranch(node: TaskNode, view: RunView): Judgement | undefined {
   const { taskId } = node.spec;
   for (const id of node.shortCircuits) {
     if (view(id).some((up) => up.state === "success" && up.branchDecision?.kind === "skip_all")) {
-      return { kind: "skipped", reason: `${id} cut the DAG short` };
+      return because("skipped", { kind: "cut_short", by: id });
     }
   }
   for (const id of node.upstream) {
     for (const up of view(id)) {
       const decision = up.state === "success" ? up.branchDecision : null;
-      if (decision?.kind === "skip_all" && !node.spec.isTeardown)
-        return { kind: "skipped", reason: `${id} cut the DAG short` };
+      if (decision?.kind === "skip_all" && !node.spec.isTeardown) {
+        return because("skipped", { kind: "cut_short", by: id });
+      }
       if (decision?.kind === "follow" && !decision.taskIds.includes(taskId)) {
-        return { kind: "skipped", reason: `${id} took another branch` };
+        return because("skipped", { kind: "branch_not_taken", by: id });
       }
     }
   }
   return undefined;
 }
 
-function heldBySetup(node: TaskNode, view: RunView): TaskDecision | undefined {
+function heldBySetup(node: TaskNode, view: RunView): Judgement | undefined {
   const setups = node.indirectSetups.flatMap((id) => view(id));
+  const on = (kind: Judgement["kind"], { taskId, state }: TaskSnapshot) =>
+    because(kind, { kind: "setup", taskId, state });
   const failed = setups.find((s) => s.state === "failed" || s.state === "upstream_failed");
-  if (failed !== undefined) return { kind: "upstream_failed", reason: `its setup ${failed.taskId} is ${failed.state}` };
+  if (failed !== undefined) return on("upstream_failed", failed);
   const skipped = setups.find((s) => s.state === "skipped");
-  if (skipped !== undefined) return { kind: "skipped", reason: `its setup ${skipped.taskId} was skipped` };
+  if (skipped !== undefined) return on("skipped", skipped);
   const open = setups.find((s) => s.state !== "success");
-  return open === undefined ? undefined : { kind: "wait", reason: `its setup ${open.taskId} is ${open.state}` };
+  return open === undefined ? undefined : on("wait", open);
 }
 
-function byTriggerRule(graph: DagGraph, node: TaskNode, ti: TaskSnapshot, view: RunView): TaskDecision {
+function byTriggerRule(graph: DagGraph, node: TaskNode, ti: TaskSnapshot, view: RunView): Judgement {
   const upstream = node.upstream.flatMap((id) =>
     view(id).map((up) => ({ ...up, isSetup: graph.tasks.get(id)?.spec.isSetup ?? false })),
   );
   const rule = node.spec.triggerRule;
   const verdict = judgeTriggerRule(rule, countUpstream(upstream), { mapIndex: ti.mapIndex });
-  const states = () => upstream.map((up) => `${up.taskId} is ${up.state}`).join(", ");
-  if (verdict === "wait") return { kind: "wait", reason: `trigger rule ${rule}: ${states()}` };
-  if (verdict !== "pass") return { kind: verdict, reason: `trigger rule ${rule}: ${states()}` };
+  if (verdict !== "pass") {
+    const upstreams = upstream.map(({ taskId, mapIndex, state }) => ({ taskId, mapIndex, state }));
+    return because(verdict, { kind: "trigger_rule", rule, upstreams });
+  }
   const open = node.teardownScope.flatMap((id) => view(id)).find((up) => !isFinished(up.state));
-  if (open !== undefined)
-    return { kind: "wait", reason: `${open.taskId}, which uses what it tears down, is ${open.state}` };
-  return isEmpty(node) ? { kind: "complete" } : { kind: "schedule" };
+  if (open !== undefined) return because("wait", { kind: "teardown_scope", taskId: open.taskId, state: open.state });
+  return { kind: isEmpty(node) ? "complete" : "schedule", causes: [] };
 }
 
 const isEmpty = (node: TaskNode): boolean => node.spec.operator === "empty" && node.spec.callbacks.length === 0;

@@ -1,12 +1,16 @@
 export * from "./admission.ts";
+export { sayCause, type Cause, type WatchedTask } from "./cause.ts";
+export * from "./conditions.ts";
 export { buildDagGraph, type DagGraph, type TaskNode } from "./dag-graph.ts";
 export * from "./decide-changes.ts";
 export * from "./decide-run.ts";
 export * from "./decide-task.ts";
+export * from "./explain.ts";
 export * from "./fail-fast.ts";
 export { runLane } from "./lane.ts";
 export * from "./past.ts";
 export * from "./retry.ts";
+export { canStart } from "./can-start.ts";
 export * from "./run-state.ts";
 export { viewOf } from "./run-view.ts";
 export * from "./select-tasks.ts";

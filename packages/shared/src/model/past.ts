@@ -1,5 +1,6 @@
 // What a task that depends on its past needs to see: itself in the run before, and with waitForDownstream the tasks
 // directly after it there too. Pure.
+import type { Cause } from "./cause.ts";
 import type { TaskNode } from "./dag-graph.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -16,7 +17,7 @@ export interface PastOfTask {
 export type PastView = (taskId: string) => PastOfTask | undefined;
 
 /** Why the past holds a task back; undefined when it does not. */
-export function heldByPast(node: TaskNode, past: PastOfTask | undefined, catchup: boolean): string | undefined {
+export function heldByPast(node: TaskNode, past: PastOfTask | undefined, catchup: boolean): Cause | undefined {
   const { spec } = node;
   if (!spec.dependsOnPast && !spec.waitForDownstream) return undefined;
   if (past === undefined) return undefined;
@@ -24,13 +25,13 @@ export function heldByPast(node: TaskNode, past: PastOfTask | undefined, catchup
   const own = past.states.filter((ti) => ti.taskId === spec.taskId);
   if (own.length === 0) {
     if (spec.ignoreFirstDependsOnPast && !past.hasEarlier) return undefined;
-    return `it depends on its past, and run ${past.runId} has no ${spec.taskId}`;
+    return { kind: "depends_on_past", runId: past.runId, taskId: spec.taskId, state: null };
   }
   const wanted = spec.waitForDownstream ? [spec.taskId, ...node.downstream] : [spec.taskId];
   const open = past.states.find((ti) => wanted.includes(ti.taskId) && ti.state !== "success" && ti.state !== "skipped");
   return open === undefined
     ? undefined
-    : `it depends on its past, and ${open.taskId} of run ${past.runId} is ${open.state}`;
+    : { kind: "depends_on_past", runId: past.runId, taskId: open.taskId, state: open.state };
 }
 
 /** The tasks of the run before whose states `heldByPast` reads. */

@@ -1,0 +1,56 @@
+// One run with all around it that decides whether it starts and its tasks go on: its DAG, the runs it competes with, and
+// which processes live. Read in a snapshot with what is read of its tasks. Indexes: those of dag_run's state, idx_job_state_heart.
+import { defineStatement } from "../statement.ts";
+
+export interface ExplainedRun {
+  readonly id: number;
+  readonly now: Date;
+  readonly state: "queued" | "running" | "success" | "failed";
+  readonly stateReason: string | null;
+  readonly runAfter: Date;
+  readonly logicalDate: Date | null;
+  readonly since: Date | null;
+  readonly versionId: string | null;
+  readonly isPaused: boolean;
+  readonly maxActiveRuns: number;
+  readonly maxActiveTasks: number;
+  readonly running: readonly string[];
+  readonly ahead: number;
+  readonly liveSchedulers: number;
+  readonly lastScheduler: Date | null;
+  readonly liveTriggerers: number;
+  readonly workers: readonly {
+    readonly queues: readonly string[];
+    readonly concurrency: number;
+    readonly running: number;
+  }[];
+}
+
+export const explainRunRow = defineStatement<
+  readonly [dagId: string, runId: string, schedulerSilence: number, workerSilence: number, triggererSilence: number],
+  ExplainedRun
+>({
+  name: "explain-run",
+  sql: `
+select r.id, now() as now, r.state, r.state_reason as "stateReason", r.run_after as "runAfter", r.logical_date as "logicalDate",
+  coalesce((select x.at from dag_run_transition x where x.dag_run_id = r.id order by x.id desc limit 1), r.queued_at) as since,
+  r.created_dag_version_id as "versionId", d.is_paused as "isPaused", d.max_active_runs as "maxActiveRuns",
+  d.max_active_tasks as "maxActiveTasks",
+  array(select a.run_id from dag_run a where a.dag_id = r.dag_id and a.state = 'running' and a.run_type <> 'backfill'
+    order by a.run_after, a.id) as running,
+  (select count(*)::int from dag_run q where q.dag_id = r.dag_id and q.state = 'queued'
+    and (q.run_after, q.id) < (r.run_after, r.id)) as ahead,
+  (select count(*)::int from job where job_type = 'SchedulerJob' and state = 'running'
+    and latest_heartbeat > now() - make_interval(secs => $3)) as "liveSchedulers",
+  (select max(latest_heartbeat) from job where job_type = 'SchedulerJob') as "lastScheduler",
+  (select count(*)::int from job where job_type = 'TriggererJob' and state = 'running'
+    and latest_heartbeat > now() - make_interval(secs => $5)) as "liveTriggerers",
+  (select coalesce(json_agg(json_build_object('queues', coalesce(w.queues, '{}'), 'concurrency', coalesce(w.concurrency, 0),
+      'running', (select count(*) from task_instance t
+        where t.state in ('running', 'restarting', 'shutdown') and t.worker_job_id = w.id))), '[]')
+    from job w where w.job_type = 'WorkerJob' and w.state = 'running'
+    and w.latest_heartbeat > now() - make_interval(secs => $4)) as workers
+from dag_run r
+join dag d on d.dag_id = r.dag_id
+where r.dag_id = $1 and r.run_id = $2`,
+});
