@@ -17,12 +17,12 @@ import {
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Wake } from "@millrace/shared/queue";
-import { queueScheduledTasks } from "./critical-section/queue-scheduled-tasks.ts";
+import { NOTHING_QUEUED, queueScheduledTasks } from "./critical-section/queue-scheduled-tasks.ts";
 import type { ActorDeps, SchedulerDeps } from "./deps.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { handleLostAttempts } from "./recovery/handle-lost-attempts.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
-import { examineRuns, type Target } from "./runs/examine-runs.ts";
+import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
 import { startQueuedRuns } from "./runs/start-queued-runs.ts";
 import { timeOutRuns } from "./runs/time-out-runs.ts";
 
@@ -142,21 +142,23 @@ export class Scheduler implements Service {
     this.#lookForQueuedRuns = false;
     const outcome = await this.#transaction(async (deps) => {
       const started = startRuns ? await startQueuedRuns(deps) : { started: 0, scheduled: 0, finished: [] };
-      const targets = await this.#targets(deps.tx, named, isSweep);
-      const examined = await examineRuns(deps, targets);
-      const queued =
-        isTick || isSweep || wakes.length > 0 || started.scheduled > 0
-          ? await queueScheduledTasks(deps, this.#job.id)
-          : [];
-      return { started, examined, queued };
+      const decided = await decideExamined(deps, await this.#targets(deps.tx, named, isSweep));
+      const mayQueue = isTick || isSweep || wakes.length > 0 || started.scheduled > 0;
+      // Each sends its first statement at once, so that both travel together and in this order.
+      const [examined, queueing] = await Promise.all([
+        writeExamined(deps, decided),
+        mayQueue ? queueScheduledTasks(deps, this.#job.id) : NOTHING_QUEUED,
+      ]);
+      return { started, examined, queueing };
     });
-    this.#dispatcher.dispatch(outcome.queued);
+    const queued = await outcome.queueing.attempts;
+    this.#dispatcher.dispatch(queued);
     this.#deps.broker.signalAttempts(outcome.examined.stopped);
     this.#deps.broker.wake(outcome.examined.next.map((dagRunId) => ({ dagRunId, taskIds: null })));
     await this.#pauseFailing([...outcome.started.finished, ...outcome.examined.finished]);
     const finished = outcome.started.finished.length + outcome.examined.finished.length;
     if (finished > 0 || outcome.started.started > 0) this.#lookForQueuedRuns = true;
-    return more || this.#lookForQueuedRuns || outcome.queued.length >= scheduler.max_tis_per_query;
+    return more || this.#lookForQueuedRuns || queued.length >= scheduler.max_tis_per_query;
   }
 
   /** After the commit: a dag row comes before its runs in the order of locks. */

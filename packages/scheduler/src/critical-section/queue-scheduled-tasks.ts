@@ -14,12 +14,20 @@ import type { ActorDeps } from "../deps.ts";
 const CANDIDATES = 128;
 const EVERY_CANDIDATE = 1_000_000;
 
-export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: number): Promise<QueuedAttempt[]> {
+/** The answer of the last statement: it is on its way, and the commit may be sent right behind it. */
+export interface Queueing {
+  readonly attempts: Promise<readonly QueuedAttempt[]>;
+}
+
+export const NOTHING_QUEUED: Queueing = { attempts: Promise.resolve([]) };
+
+/** Should the last statement fail, the commit is a rollback, and `attempts` rejects. */
+export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: number): Promise<Queueing> {
   const { parallelism } = deps.config.core;
   const atMost = deps.config.scheduler.max_tis_per_query;
   const read = async (candidates: number) => (await deps.tx.run(readAdmission, [parallelism, atMost, candidates]))[0];
   const [, first] = await Promise.all([deps.tx.run(lockCriticalSection, []), read(CANDIDATES)]);
-  if (first === undefined || first.candidates.length === 0) return [];
+  if (first === undefined || first.candidates.length === 0) return NOTHING_QUEUED;
   let admitted = await admitFrom(deps, first);
   // The first heads may all be blocked by limits that only the decision knows: then every head is looked at.
   if (admitted.length < first.room && first.candidates.length === CANDIDATES) {
@@ -27,8 +35,11 @@ export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: numbe
     if (all !== undefined) admitted = await admitFrom(deps, all);
   }
   const batch = admitted.slice(0, atMost);
-  if (batch.length === 0) return [];
-  return await deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
+  if (batch.length === 0) return NOTHING_QUEUED;
+  const attempts = deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
+  // Awaited by the caller after the commit; should that fail first, this is no second, unhandled failure.
+  attempts.catch(() => undefined);
+  return { attempts };
 }
 
 async function admitFrom(

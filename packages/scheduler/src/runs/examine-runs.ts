@@ -52,11 +52,30 @@ export interface Case {
 }
 
 export async function examineRuns(deps: ActorDeps, targets: readonly Target[]): Promise<Examined> {
-  if (targets.length === 0) return NOTHING_EXAMINED;
+  return await writeExamined(deps, await decideExamined(deps, targets));
+}
+
+/** What an examination decided, before any of it is written. */
+export interface Decided {
+  readonly cases: readonly Case[];
+  readonly stopped: readonly string[];
+}
+
+export async function decideExamined(deps: ActorDeps, targets: readonly Target[]): Promise<Decided> {
+  if (targets.length === 0) return { cases: [], stopped: [] };
   const cases = await openCases(deps, targets);
-  const stopped = await applyFailFast(deps, cases);
-  const scheduled = await applyChanges(deps, cases);
-  return { scheduled, stopped, finished: await closeRuns(deps, cases), next: await runsAfter(deps, cases) };
+  return { cases, stopped: await applyFailFast(deps, cases) };
+}
+
+/** Sends its first statement before it waits for anything: what the caller sends next comes after it. */
+export async function writeExamined(deps: ActorDeps, { cases, stopped }: Decided): Promise<Examined> {
+  if (cases.length === 0) return NOTHING_EXAMINED;
+  const [scheduled, finished, next] = await Promise.all([
+    applyChanges(deps, cases),
+    closeRuns(deps, cases),
+    runsAfter(deps, cases),
+  ]);
+  return { scheduled, stopped, finished, next };
 }
 
 /** The runs after those in which something changed that they depend on. */
