@@ -1,0 +1,181 @@
+import { createServer, connect, type AddressInfo } from "node:net";
+import { testDatabase } from "@millrace/testkit";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "./fixtures/seed.ts";
+import { CommitUnknownError, defineStatement, type Database } from "./index.ts";
+
+const database = await testDatabase();
+const db = openDatabase(database.url);
+afterAll(() => db.close());
+
+const setVariable = defineStatement<readonly [key: string, val: string], never>({
+  name: "test-set-variable",
+  sql: "insert into variable (key, val) values ($1, $2) on conflict (key) do update set val = variable.val || excluded.val",
+});
+const readValue = defineStatement<readonly [key: string], { val: string }>({
+  name: "test-read-value",
+  sql: "select val from variable where key = $1",
+});
+const serializable = defineStatement<readonly [], never>({
+  name: "test-serializable",
+  sql: "set transaction isolation level serializable",
+});
+const endConnection = defineStatement<readonly [], never>({
+  name: "test-end-connection",
+  sql: "select pg_terminate_backend(pg_backend_pid())",
+});
+
+const variables = async () =>
+  Object.fromEntries(
+    (await db.read<{ key: string; val: string }>("select key, val from variable")).map((row) => [row.key, row.val]),
+  );
+
+beforeEach(async () => {
+  await database.reset();
+  await db.run(setVariable, ["a", "-"]);
+  await db.run(setVariable, ["b", "-"]);
+});
+
+/** Resolves for each of two callers when both have come, the first time only. */
+function meeting() {
+  let come = 0;
+  let open = () => {};
+  const both = new Promise<void>((resolve) => (open = resolve));
+  return async () => {
+    if (++come >= 2) open();
+    await both;
+  };
+}
+
+describe("a transaction", () => {
+  test("is kept whole or not at all", async () => {
+    const failing = db.transaction(async (tx) => {
+      await tx.run(setVariable, ["a", "x"]);
+      throw new Error("changed my mind");
+    });
+    await expect(failing).rejects.toThrow("changed my mind");
+    expect(await variables()).toEqual({ a: "-", b: "-" });
+  });
+
+  test("that meets a deadlock is repeated, and both end", async () => {
+    const meet = meeting();
+    let attempts = 0;
+    const write = (first: string, second: string, mark: string) =>
+      db.transaction(async (tx) => {
+        attempts++;
+        await tx.run(setVariable, [first, mark]);
+        await meet();
+        await tx.run(setVariable, [second, mark]);
+      });
+    await Promise.all([write("a", "b", "x"), write("b", "a", "y")]);
+    expect(attempts).toBe(3);
+    const { a, b } = await variables();
+    expect([a, b].map((value) => [...(value ?? "")].sort().join(""))).toEqual(["-xy", "-xy"]);
+  });
+
+  test("that cannot be put in order with another is repeated", async () => {
+    const meet = meeting();
+    let attempts = 0;
+    const copy = (from: string, to: string) =>
+      db.transaction(async (tx) => {
+        attempts++;
+        await tx.run(serializable, []);
+        const [found] = await tx.run(readValue, [from]);
+        await meet();
+        await tx.run(setVariable, [to, `${found?.val}!`]);
+      });
+    await Promise.all([copy("a", "b"), copy("b", "a")]);
+    expect(attempts).toBe(3);
+  });
+
+  test("whose connection is lost before its commit is repeated", async () => {
+    let attempts = 0;
+    await db.transaction(async (tx) => {
+      await tx.run(setVariable, ["a", "x"]);
+      if (++attempts === 1) await tx.run(endConnection, []);
+    });
+    expect([attempts, (await variables())["a"]]).toEqual([2, "-x"]);
+  });
+
+  test("is repeated no more often than allowed", async () => {
+    let attempts = 0;
+    const always = db.transaction(async (tx) => {
+      attempts++;
+      await tx.run(endConnection, []);
+    });
+    await expect(always).rejects.toMatchObject({ code: "57P01" });
+    expect(attempts).toBe(4);
+  });
+
+  test("is not repeated for what would fail again", async () => {
+    let attempts = 0;
+    const broken = db.transaction(async (tx) => {
+      attempts++;
+      await tx.run(setVariable, ["a", null as unknown as string]);
+    });
+    await expect(broken).rejects.toMatchObject({ code: "23502" });
+    expect(attempts).toBe(1);
+  });
+
+  test("names whom it acts for, and the next one on its connection does not", async () => {
+    const single = openDatabase(database.url, { maxConnections: 1, applicationName: "worker 7" });
+    onTestFinished(() => single.close());
+    const actor = defineStatement<readonly [], { actor: string }>({
+      name: "test-actor",
+      sql: "select millrace_actor() as actor",
+    });
+    expect(await single.transaction((tx) => tx.run(actor, []), { actor: "ada" })).toEqual([{ actor: "ada" }]);
+    expect(await single.transaction((tx) => tx.run(actor, []))).toEqual([{ actor: "millrace worker 7" }]);
+  });
+});
+
+test("a commit whose answer was lost is told as unknown and is not repeated", async () => {
+  const real = new URL(database.url);
+  let cutAtCommit = false;
+  const proxy = createServer((client) => {
+    const server = connect(Number(real.port), real.hostname);
+    client.on("error", () => undefined).on("close", () => server.destroy());
+    server.on("error", () => undefined).on("close", () => client.destroy());
+    client.on("data", (data) => {
+      server.write(data);
+      if (!cutAtCommit || !data.toString("latin1").includes("commit")) return;
+      // The commit arrives; its answer does not.
+      server.pause();
+      server.once("readable", () => client.destroy());
+    });
+    server.on("data", (data) => client.write(data));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const remote: Database = openDatabase(url.href);
+  onTestFinished(() => remote.close());
+  let attempts = 0;
+  const work = remote.transaction(async (tx) => {
+    attempts++;
+    await tx.run(setVariable, ["a", "x"]);
+    cutAtCommit = true;
+  });
+  await expect(work).rejects.toBeInstanceOf(CommitUnknownError);
+  expect(attempts).toBe(1);
+});
+
+test("a single statement whose connection is lost is not repeated: nobody knows whether it was done", async () => {
+  await expect(db.run(endConnection, [])).rejects.toMatchObject({ code: "57P01" });
+  expect(await variables()).toEqual({ a: "-", b: "-" });
+});
+
+test("a database that cannot be reached is named without its password", async () => {
+  const nowhere = openDatabase("postgres://ada:hush@127.0.0.1:1/x");
+  onTestFinished(() => nowhere.close());
+  const error: unknown = await nowhere.check().catch((caught: unknown) => caught);
+  expect(error).toMatchObject({ code: "DATABASE_UNREACHABLE", retryable: true });
+  expect(String(error)).toMatch(/ada:\*\*\*@127\.0\.0\.1:1.*ECONNREFUSED/);
+});
+
+test("bigint columns come as numbers", async () => {
+  expect(await db.read("select 9007199254740991::bigint as n, null::bigint as none")).toEqual([
+    { n: Number.MAX_SAFE_INTEGER, none: null },
+  ]);
+});
