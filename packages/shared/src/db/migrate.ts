@@ -19,11 +19,15 @@ class MigrationList {
   }
 }
 
+const silent = (): void => undefined;
+
 const open = (url: string): Knex =>
   knex({
     client: "pg",
     connection: { connectionString: url, application_name: "millrace migrate" },
     pool: { min: 0, max: 2 },
+    // What fails is thrown; printed besides, it would stand in a command's output.
+    log: { warn: silent, error: silent, deprecate: silent, debug: silent },
     migrations: {
       migrationSource: new MigrationList(),
       tableName: "millrace_migration",
