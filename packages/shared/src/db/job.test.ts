@@ -1,0 +1,60 @@
+import { fakeClock, testDatabase, waitUntil } from "@millrace/testkit";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { openDatabase, quiet } from "./fixtures/seed.ts";
+import { Job } from "./index.ts";
+
+const database = await testDatabase();
+const db = openDatabase(database.url);
+afterAll(() => db.close());
+beforeEach(() => database.reset());
+
+const jobs = () => db.read<Record<string, unknown>>("select * from job order by id");
+const old = () => db.read("update job set latest_heartbeat = now() - interval '1 hour'");
+const isFresh = async () =>
+  (await db.read<{ fresh: boolean }>("select latest_heartbeat > now() - interval '1 minute' as fresh from job"))[0]
+    ?.fresh === true;
+
+function newJob() {
+  const clock = fakeClock();
+  return {
+    clock,
+    job: new Job({ db, type: "WorkerJob", heartbeatSeconds: 5, log: quiet, queues: ["a", "b"], concurrency: 3, clock }),
+  };
+}
+
+test("a process is seen from its start to its end, under one id", async () => {
+  const { job, clock } = newJob();
+  expect(() => job.id).toThrow("not registered");
+  await job.start();
+  await job.start();
+  expect(await jobs()).toMatchObject([
+    { id: job.id, job_type: "WorkerJob", state: "running", queues: ["a", "b"], concurrency: 3, end_date: null },
+  ]);
+  await job.stop();
+  await job.stop();
+  expect(await jobs()).toMatchObject([{ state: "success", end_date: expect.any(Date) as Date }]);
+  expect(clock.pending).toBe(0);
+});
+
+test("a process says that it lives as often as it is told to, and also when somebody had taken it for dead", async () => {
+  const { job, clock } = newJob();
+  await job.start();
+  await old();
+  await clock.advance(4_999);
+  expect(await isFresh()).toBe(false);
+  await db.read("update job set state = 'failed', end_date = now()");
+  await clock.advance(1);
+  await waitUntil(isFresh, { what: "the heartbeat is written" });
+  expect(await jobs()).toMatchObject([{ state: "running", end_date: null }]);
+  await job.stop();
+});
+
+test("a process that is started again is another one", async () => {
+  const { job } = newJob();
+  await job.start();
+  const first = job.id;
+  await job.stop();
+  await job.start();
+  expect(job.id).not.toBe(first);
+  await job.stop();
+});
