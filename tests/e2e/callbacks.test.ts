@@ -219,10 +219,11 @@ describe("callbacks, run by two workers", { timeout: 120_000 }, () => {
     expect(seen["slow/onFailure"]?.["error"]).toMatchObject({
       message: expect.stringMatching(/^worker lost/) as string,
     });
-    await startWorker();
   });
 
   it("are run again under the same key when their worker is killed", async () => {
+    // In the place of the one killed before; it lives as long as this test.
+    await startWorker();
     const runId = await trigger("callbacks_crashing");
     const key = await waitUntil(
       async () =>
