@@ -135,7 +135,7 @@ class TestRun {
         ...key,
         taskId,
         tryNumber: this.#task(taskId).tryNumber,
-        maxTries: spec.retries + 1,
+        maxTries: spec.retries,
         logicalDate: iso(logicalDate),
         dataIntervalStart: iso(interval?.start),
         dataIntervalEnd: iso(interval?.end),
