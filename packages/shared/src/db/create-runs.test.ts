@@ -158,7 +158,7 @@ describe("a triggered run", () => {
       state: "queued",
     });
     const [start, end, date] = ["data_interval_start", "data_interval_end", "logical_date"].map((name) =>
-      (run?.[name] as Date).getTime(),
+      Number(run?.[name]),
     ) as [number, number, number];
     expect(end - start).toBe(86_400_000);
     expect(date).toBeGreaterThanOrEqual(end);

@@ -75,10 +75,7 @@ describe("DAGs with runs to start", () => {
     for (const day of [3, 1, 2])
       await seedRun(db, dag, `day${day}`, { state: "queued", runAfter: new Date(Date.UTC(2026, 0, day)) });
     const runs = await db.run(runsToStart, [["dag"], 2]);
-    expect(runs.map((run) => [run.runId, run.room]).sort()).toEqual([
-      ["day1", 2],
-      ["day2", 2],
-    ]);
+    expect(runs.map((run) => `${run.runId} of ${run.room}`).sort()).toEqual(["day1 of 2", "day2 of 2"]);
   });
 
   test("never start more than max_active_runs, with several schedulers at it", async () => {

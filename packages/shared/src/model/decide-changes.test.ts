@@ -99,6 +99,20 @@ describe("what follows in a run", () => {
     }
   });
 
+  test("reaches past the next task whoever watches one that ended, as a task watches its setup", () => {
+    const graph = graphOf({
+      broken: {},
+      make: { isSetup: true, upstream: ["broken"] },
+      work: { upstream: ["make"], triggerRule: "always" },
+      more: { upstream: ["work"] },
+    });
+    const known = [ti("broken", "failed"), ti("make", "none"), ti("work", "running"), ti("more", "none")];
+    expect(statesOf(examineWhole(graph, known, ["make"]))).toMatchObject({
+      "make[-1]": "upstream_failed",
+      "more[-1]": "upstream_failed",
+    });
+  });
+
   test("names what it has to see and leaves that task alone until it is there", () => {
     const graph = graphOf({ a: {}, b: {}, c: { upstream: ["a", "b"] } });
     const known = byTask([ti("a", "failed"), ti("c", "none")]);
