@@ -3,6 +3,7 @@ import * as core from "./0001-core.ts";
 import * as transitionLog from "./0002-transition-log.ts";
 import * as assets from "./0003-assets.ts";
 import * as callbacks from "./0004-callbacks.ts";
+import * as runMark from "./0005-run-mark.ts";
 
 export interface Migration {
   readonly name: string;
@@ -10,4 +11,4 @@ export interface Migration {
 }
 
 /** In the order in which they are applied. Append only. */
-export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks];
+export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks, runMark];

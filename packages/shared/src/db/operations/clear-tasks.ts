@@ -6,11 +6,12 @@ import type { Database, Queryable } from "../database.ts";
 import type { DagVersions } from "../dag-versions.ts";
 import { newId } from "../new-id.ts";
 import { clearAttempts } from "../statements/clear-attempts.ts";
-import { insertLog } from "../statements/insert-log.ts";
 import { requeueRuns } from "../statements/requeue-runs.ts";
 import { stopAttempts } from "../statements/stop-attempts.ts";
 import { moveToNewest } from "./move-to-newest.ts";
 import { findTargets, type TargetSelection, type TargetTask, type Targets } from "./find-targets.ts";
+import { noteOperation } from "./note-operation.ts";
+import { runsToLookAt } from "./runs-to-look-at.ts";
 
 export interface ClearRequest extends TargetSelection {
   /** Only failed and upstream_failed. */
@@ -46,7 +47,10 @@ export async function clearTasks(db: Database, versions: DagVersions, request: C
     async (tx) => {
       const found = await findTargets(tx, versions, request, true);
       const targets = request.runOnLatestVersion === true ? await moveToNewest(tx, found) : found;
-      return await clearTargets(tx, targets, tasksToClear(targets, request), request);
+      const tasks = tasksToClear(targets, request);
+      const operated = await clearTargets(tx, targets, tasks, request);
+      if (tasks.length > 0) await noteOperation(tx, { event: "clear", ...request }, tasks);
+      return { ...operated, dagRunIds: await runsToLookAt(tx, operated.dagRunIds) };
     },
     { actor: request.user },
   );
@@ -67,12 +71,12 @@ function tasksToClear({ tasks }: Targets, request: ClearRequest): TargetTask[] {
   return found;
 }
 
-/** Clears within the caller's transaction, which holds the runs. */
+/** Clears within the caller's transaction, which holds the runs and the task instances. */
 export async function clearTargets(
   tx: Queryable,
   { graphs, runs }: Targets,
   tasks: readonly TargetTask[],
-  { resetDagRuns = true, user, dagId }: Pick<ClearRequest, "resetDagRuns" | "user" | "dagId">,
+  { resetDagRuns = true, user }: Pick<ClearRequest, "resetDagRuns" | "user">,
 ): Promise<Operated> {
   const versionOf = new Map(runs.map((run) => [run.id, run.versionId]));
   const retriesOf = (task: TargetTask) =>
@@ -93,17 +97,6 @@ export async function clearTargets(
     held.map(() => "restarting"),
     held.map(() => null),
     held.map(() => `cleared by ${user}`),
-  ]);
-  const ids = tasks.map((task) => `${task.runId}: ${task.taskId}`);
-  await tx.run(insertLog, [
-    ["clear"],
-    [dagId],
-    [null],
-    [null],
-    [null],
-    [null],
-    [user],
-    [ids.join(", ").slice(0, 10_000)],
   ]);
   return { tasks, stopped: stopped.map((row) => row.id), dagRunIds };
 }

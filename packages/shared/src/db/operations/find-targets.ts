@@ -1,5 +1,6 @@
 // The task instances that an operation on history is about: tasks of a DAG's newest version, in one run, or in it and the
-// runs before or after, or in a range of dates. Locks the runs, in the order of their ids, unless it only looks.
+// runs before or after, or in a range of dates. Locks the runs and then the task instances, each in the order of their ids,
+// unless it only looks: what a worker or scheduler does with them meanwhile comes before or after, never in between.
 import { AppError } from "../../errors/index.ts";
 import {
   selectTasks,
@@ -22,7 +23,8 @@ export interface TargetSelection extends TaskSelection {
   /** Instead of run ids: runs by logical date, both ends included. */
   readonly from?: Date;
   readonly to?: Date;
-  readonly mapIndexes?: readonly number[];
+  /** Of mapped tasks, by task id, which instances; a task that is not here is meant with all it has. */
+  readonly mapIndexes?: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface TargetTask {
@@ -85,18 +87,20 @@ const lockRuns = defineStatement<RunParams, TargetRun>({
   sql: `${SELECT_RUNS} for no key update of r`,
 });
 
-export const selectTasksOf = defineStatement<
-  readonly [dagId: string, runIds: readonly string[], taskIds: readonly string[], mapIndexes: readonly number[] | null],
-  TargetTask
->({
-  name: "select-target-tasks",
-  sql: `
+export type TaskParams = readonly [dagId: string, runIds: readonly string[], taskIds: readonly string[]];
+
+const SELECT_TASKS = `
 select id, epoch, dag_run_id as "dagRunId", dag_id as "dagId", run_id as "runId", task_id as "taskId",
   map_index as "mapIndex", coalesce(state, 'none') as state, try_number as "tryNumber"
 from task_instance
 where dag_id = $1 and run_id = any ($2::text[]) and task_id = any ($3::text[])
-  and ($4::int[] is null or map_index = any ($4))
-order by id`,
+order by id`;
+
+const selectTasksOf = defineStatement<TaskParams, TargetTask>({ name: "select-target-tasks", sql: SELECT_TASKS });
+// RACE: without the lock a claim or an end that is written between the reading and the change would win over the wish.
+const lockTasksOf = defineStatement<TaskParams, TargetTask>({
+  name: "lock-target-tasks",
+  sql: `${SELECT_TASKS} for update`,
 });
 
 const readNewestVersion = defineStatement<readonly [dagId: string], { readonly id: string }>({
@@ -134,9 +138,10 @@ export async function findTargets(
     }
   }
   const taskIds = new Set(all.flatMap((known) => [...selectTasks(known, selection)]));
-  const tasks =
+  const found =
     runs.length === 0
       ? []
-      : await tx.run(selectTasksOf, [dagId, runs.map((run) => run.runId), [...taskIds], selection.mapIndexes ?? null]);
+      : await tx.run(lock ? lockTasksOf : selectTasksOf, [dagId, runs.map((run) => run.runId), [...taskIds]]);
+  const tasks = found.filter((task) => selection.mapIndexes?.[task.taskId]?.includes(task.mapIndex) !== false);
   return { runs, tasks, graphs, newest: { id: newest.id, graph } };
 }

@@ -1,15 +1,16 @@
 // A run as a whole: marked success or failed with its tasks, queued again, or deleted.
 import { AppError } from "../../errors/index.ts";
-import { isFinished } from "../../model/index.ts";
+import { HELD_TASK_STATES, isFinished } from "../../model/index.ts";
 import type { Database } from "../database.ts";
 import type { DagVersions } from "../dag-versions.ts";
 import { defineStatement } from "../statement.ts";
-import { insertLog } from "../statements/insert-log.ts";
-import { markRuns } from "../statements/mark-runs.ts";
+import { markRuns, wishRun } from "../statements/mark-runs.ts";
 import { withoutCallbacks } from "../statements/without-callbacks.ts";
 import type { Operated } from "./clear-tasks.ts";
 import { findTargets, type TargetTask } from "./find-targets.ts";
-import { markTargets } from "./mark-tasks.ts";
+import { markTargets, type Mark } from "./mark-tasks.ts";
+import { noteOperation } from "./note-operation.ts";
+import { runsToLookAt } from "./runs-to-look-at.ts";
 
 export interface MarkRunRequest {
   readonly dagId: string;
@@ -21,9 +22,9 @@ export interface MarkRunRequest {
 }
 
 /**
- * success: every task that has not ended well succeeds, teardowns still to run are left to run. failed: what runs is
- * stopped and fails, what has not begun is skipped, teardowns are left to run. queued: the run is scheduled again as its
- * tasks stand.
+ * success: every task that has not ended well succeeds. failed: what runs is stopped and fails, what has not begun is
+ * skipped. Teardowns are left to run, and then a run that was still active ends with them. queued: the run is scheduled
+ * again as its tasks stand.
  * @throws AppError STATE_INVALID, DAG_NOT_FOUND or RUN_NOT_FOUND.
  */
 export async function markRun(db: Database, versions: DagVersions, request: MarkRunRequest): Promise<Operated> {
@@ -39,30 +40,43 @@ export async function markRun(db: Database, versions: DagVersions, request: Mark
       if (request.runCallbacks === false) await tx.run(withoutCallbacks, []);
       const graph = targets.graphs.get(run.versionId);
       const isTeardown = (task: TargetTask) => graph?.tasks.get(task.taskId)?.spec.isTeardown === true;
+      const { tasks, marks } = marksOf(state, targets.tasks, isTeardown);
       const reason = `its run was marked ${state} by ${user}`;
       const stopped: string[] = [];
-      let tasks: TargetTask[] = [];
-      if (state === "success") {
-        tasks = targets.tasks.filter(
-          (task) => task.state !== "success" && (!isTeardown(task) || isFinished(task.state)),
-        );
-        stopped.push(...(await markTargets(tx, tasks, "success", reason)));
-      } else if (state === "failed") {
-        const open = targets.tasks.filter((task) => !isFinished(task.state) && !isTeardown(task));
-        const begun = open.filter((task) => BEGUN.includes(task.state));
-        const rest = open.filter((task) => !BEGUN.includes(task.state));
-        tasks = open;
-        stopped.push(
-          ...(await markTargets(tx, begun, "failed", reason)),
-          ...(await markTargets(tx, rest, "skipped", reason)),
-        );
-      }
-      await tx.run(markRuns, [[run.id], state, `marked by ${user}`]);
-      await tx.run(insertLog, [[`mark run ${state}`], [dagId], [null], [runId], [null], [null], [user], [null]]);
-      return { tasks, stopped, dagRunIds: [run.id] };
+      for (const [mark, marked] of marks) stopped.push(...(await markTargets(tx, marked, mark, reason)));
+      // A run that has ended is not looked at again: its teardowns would never run.
+      const goesOn =
+        state !== "queued" &&
+        (run.state === "queued" || run.state === "running") &&
+        targets.tasks.some((task) => isTeardown(task) && !isFinished(task.state));
+      if (!goesOn) await tx.run(markRuns, [[run.id], state, `marked by ${user}`]);
+      else if (state === "failed") await tx.run(wishRun, [run.id, state, `marked by ${user}`]);
+      await noteOperation(tx, { event: `mark run ${state}`, dagId, runId, user }, tasks);
+      return { tasks, stopped, dagRunIds: await runsToLookAt(tx, [run.id]) };
     },
     { actor: user },
   );
+}
+
+function marksOf(
+  state: "success" | "failed" | "queued",
+  all: readonly TargetTask[],
+  isTeardown: (task: TargetTask) => boolean,
+): { readonly tasks: readonly TargetTask[]; readonly marks: readonly (readonly [Mark, readonly TargetTask[]])[] } {
+  if (state === "queued") return { tasks: [], marks: [] };
+  if (state === "success") {
+    const tasks = all.filter((task) => task.state !== "success" && (!isTeardown(task) || isFinished(task.state)));
+    return { tasks, marks: [["success", tasks]] };
+  }
+  const tasks = all.filter((task) => !isFinished(task.state) && !isTeardown(task));
+  const hasBegun = (task: TargetTask) => BEGUN.includes(task.state);
+  return {
+    tasks,
+    marks: [
+      ["failed", tasks.filter(hasBegun)],
+      ["skipped", tasks.filter((task) => !hasBegun(task))],
+    ],
+  };
 }
 
 const BEGUN: readonly string[] = ["running", "restarting", "shutdown", "deferred", "up_for_reschedule"];
@@ -72,21 +86,26 @@ const deleteRunRow = defineStatement<readonly [id: number], never>({
   sql: `delete from dag_run where id = $1`,
 });
 
-/** @throws AppError DAG_NOT_FOUND, RUN_NOT_FOUND or RUN_RUNNING. */
+/**
+ * With its task instances, their history and values. Attempts that workers still have are given back to be stopped.
+ * @throws AppError DAG_NOT_FOUND, RUN_NOT_FOUND or RUN_RUNNING.
+ */
 export async function deleteRun(
   db: Database,
   versions: DagVersions,
   request: Omit<MarkRunRequest, "state">,
-): Promise<void> {
+): Promise<Operated> {
   const { dagId, runId, user } = request;
-  await db.transaction(
+  return await db.transaction(
     async (tx) => {
-      const { runs } = await findTargets(tx, versions, { dagId, runIds: [runId] }, true);
+      const { runs, tasks } = await findTargets(tx, versions, { dagId, runIds: [runId] }, true);
       const [run] = runs;
       if (run === undefined) throw new AppError("RUN_NOT_FOUND", { dagId, runId });
       if (run.state === "running") throw new AppError("RUN_RUNNING", { dagId, runId });
       await tx.run(deleteRunRow, [run.id]);
-      await tx.run(insertLog, [["delete run"], [dagId], [null], [runId], [null], [null], [user], [null]]);
+      await noteOperation(tx, { event: "delete run", dagId, runId, user }, []);
+      const held = tasks.filter((task) => (HELD_TASK_STATES as readonly string[]).includes(task.state));
+      return { tasks, stopped: held.map((task) => task.id), dagRunIds: [] };
     },
     { actor: user },
   );

@@ -1,6 +1,6 @@
 // Any state that no worker has → none: the earlier attempt goes to the history, the task instance gets a fresh one with
-// all its retries, and what the task says of pool, slots, queue and weight. Parallel arrays. Locks: the rows; the caller
-// holds their runs.
+// all its retries. Pool, slots, queue and weight stay: they are of the version that the run is pinned to. Parallel arrays.
+// Locks: the rows; the caller holds their runs.
 import { defineStatement } from "../statement.ts";
 import { FRESH_ATTEMPT, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
 

@@ -14,7 +14,7 @@ update dag_run r set
   start_date = case when l.state in ('success', 'failed') then null else r.start_date end,
   end_date = null,
   last_scheduling_decision = null,
-  state_reason = null,
+  state_reason = null, mark = null,
   clear_number = r.clear_number + 1, queued_at = now(), updated_at = now()
 from locked l where r.id = l.id
 returning r.id`,
