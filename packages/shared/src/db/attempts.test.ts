@@ -138,7 +138,7 @@ describe("a claim", () => {
     const id = await seedTask(db, run, "a", { state: "queued" });
     const token = newId();
     const [made] = await claim(id, 5, token);
-    expect(await db.run(readClaims, [[id], [token]])).toEqual([made]);
+    expect(await db.run(readClaims, [[id], [token]])).toEqual([{ ...made, claimedAt: expect.any(Date) as Date }]);
     expect(await db.run(readClaims, [[id], [newId()]])).toEqual([]);
     await finish(id, 6);
     expect(await db.run(readClaims, [[id], [token]])).toEqual([]);

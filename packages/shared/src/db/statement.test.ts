@@ -14,6 +14,8 @@ beforeEach(() => database.reset());
 type AnyStatement = Statement<readonly unknown[], unknown>;
 
 const EPOCH = 5;
+/** Stands for the id of the seeded version. */
+const VERSION = "version";
 const OLD = new Date("2020-01-01T00:00:00Z");
 
 /** What a statement is called with so that it would move the task instance if it can; `to` where the caller chooses. */
@@ -30,6 +32,8 @@ const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: Task
   "queue-tasks": (id) => [[id], [EPOCH], 1],
   "read-attempts": (id) => [[id]],
   "redispatch-attempts": () => [-1, 10],
+  "refresh-task-instances": (id) => [[id], VERSION, ["p"], [1], ["q"], [""], [1], ["task"], ["a"], [""]],
+  "remove-attempts": (id) => [[id], [EPOCH]],
   "retry-attempts": (id) => [[id], [EPOCH], [newId()], [1], [false], [false], ["it failed"]],
   "stop-attempts": (id, _from, to) => [[id], [to], [null], ["stopped"]],
   "write-xcom": (id) => [id, EPOCH, "key", "1"],
