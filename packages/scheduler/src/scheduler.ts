@@ -10,6 +10,7 @@ import {
   pauseFailingDags,
   redispatchAttempts,
   runsWithDueTasks,
+  stampRuns,
   type FinishedRun,
   type LockedRun,
   type Queryable,
@@ -176,7 +177,12 @@ export class Scheduler implements Service {
       run,
       changed: changed === null ? null : [...changed],
     });
-    const locked = named.size === 0 ? [] : await tx.run(lockRuns, [[...named.keys()].sort((a, b) => a - b)]);
+    const seenSeconds = scheduler.sweep_interval / 2;
+    const locked =
+      named.size === 0 ? [] : await tx.run(lockRuns, [[...named.keys()].sort((a, b) => a - b), seenSeconds]);
+    const unseen = locked.filter((run) => run.isUnseen).map((run) => run.id);
+    // Travels with the next statement; should it fail, so does that one.
+    if (unseen.length > 0) tx.run(stampRuns, [unseen]).catch(() => undefined);
     const targets = locked.map((run) => asTarget(run, named.get(run.id) ?? null));
     if (!isSweep) return targets;
     const swept = await tx.run(lockRunsToSweep, [scheduler.sweep_interval, scheduler.max_dagruns_per_loop_to_schedule]);

@@ -1,8 +1,10 @@
 import { Readable } from "node:stream";
 import type { FileHandle } from "node:fs/promises";
-import { getTaskInstance, type TaskInstanceRow } from "@millrace/shared/db";
+import { getTaskInstance, listTries, type Database, type TaskInstanceRow } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
 import { isFinished } from "@millrace/shared/model";
+import { silentLogLine } from "@millrace/shared/observability";
+import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 import type { App, Context } from "../http/app.ts";
 import { formatLine, parseLine } from "../logs/log-lines.ts";
@@ -47,8 +49,9 @@ export function logRoutes(app: App, { db, config }: Context): void {
       const finished = hasEnded(ti, tryNumber);
       const file = await openLog(config.logging.base_log_folder, { ...ti, tryNumber });
       if (file === undefined) {
-        if (finished || tryNumber > ti.tryNumber) throw logNotFound(ti, tryNumber);
-        return { content: [], continuation_token: "0", start: 0, size: 0 };
+        const line = await silentLine(db, ti, tryNumber);
+        if (line === undefined && (finished || tryNumber > ti.tryNumber)) throw logNotFound(ti, tryNumber);
+        return await sendLine(reply, headers.accept ?? "*/*", line);
       }
       const accept = headers.accept ?? "*/*";
       if (accept.startsWith("text/plain")) {
@@ -72,6 +75,23 @@ export function logRoutes(app: App, { db, config }: Context): void {
       }
     },
   );
+}
+
+/** For a try that succeeded and said nothing: no file was made for it. */
+async function silentLine(db: Database, ti: TaskInstanceRow, tryNumber: number): Promise<string | undefined> {
+  const tries = tryNumber === ti.tryNumber ? [ti] : await listTries(db, ti);
+  const row = tries.find((one) => one.tryNumber === tryNumber);
+  return row?.state === "success" ? silentLogLine(row) : undefined;
+}
+
+async function sendLine(reply: FastifyReply, accept: string, line: string | undefined) {
+  if (accept.startsWith("text/plain")) {
+    return await reply.type("text/plain; charset=utf-8").send(line === undefined ? "" : formatLine(parseLine(line)));
+  }
+  if (accept.startsWith(NDJSON)) return await reply.type(NDJSON).send(line === undefined ? "" : `${line}\n`);
+  return line === undefined
+    ? { content: [], continuation_token: "0", start: 0, size: 0 }
+    : { content: [parseLine(line)], continuation_token: null, start: 0, size: 0 };
 }
 
 /** A task that waits for its next try still carries the number of the one that ended. */

@@ -2,10 +2,10 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { getTaskInstance, type Database, type TaskInstanceKey } from "@millrace/shared/db";
+import { getTaskInstance, listTries, type Database, type TaskInstanceKey } from "@millrace/shared/db";
 import { AppError, messageOf } from "@millrace/shared/errors";
 import { isFinished } from "@millrace/shared/model";
-import { attemptLogPath } from "@millrace/shared/observability";
+import { attemptLogPath, silentLogLine } from "@millrace/shared/observability";
 import type { Io } from "../io/io.ts";
 
 export interface LogRequest {
@@ -32,8 +32,11 @@ export async function printLog(io: Io, request: LogRequest): Promise<void> {
     // Asked before reading, so that what was written before the end is read after it.
     const { state, tryNumber: current } = await getTaskInstance(db, key);
     const isOver = request.follow !== true || isFinished(state) || current > tryNumber || state === "up_for_retry";
-    const text = await readFrom(path, offset).catch((error: unknown) => {
+    const text = await readFrom(path, offset).catch(async (error: unknown) => {
       if (!isOver) return Buffer.alloc(0);
+      const tries = current === tryNumber ? [await getTaskInstance(db, key)] : await listTries(db, key);
+      const row = tries.find((one) => one.tryNumber === tryNumber);
+      if (row?.state === "success") return Buffer.from(`${silentLogLine(row)}\n`);
       throw new AppError("LOG_NOT_FOUND", { ...key, tryNumber, cause: messageOf(error) }, { cause: error });
     });
     offset += text.length;

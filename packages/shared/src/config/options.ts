@@ -47,7 +47,10 @@ export const OPTIONS = {
   },
   scheduler: {
     scheduler_idle_sleep_time: seconds(1, "Longest pause between two looks for due runs and retries."),
-    sweep_interval: seconds(5, "How often active runs are examined whole, in case a wake was lost."),
+    sweep_interval: seconds(
+      5,
+      "A run in which nothing happened for this long is examined whole, in case a wake was lost.",
+    ),
     max_tis_per_query: integer(512, 1, "Task instances queued in one pass."),
     max_dagruns_to_create_per_loop: integer(100, 1, "DAGs that get a due run in one pass."),
     max_dagruns_per_loop_to_schedule: integer(200, 1, "Runs started or examined in one pass."),

@@ -1,11 +1,14 @@
-// The log of one attempt: JSON lines in a file of its own, gathered for a moment and written together. What cannot be
-// written (a full disk) is said once in the worker's own log and never harms the attempt.
+// The log of one attempt: JSON lines in a file of its own, gathered for a moment and written together. Making a file costs
+// more than running a small task, so an attempt that ends well at once and says nothing leaves none: readers know from its
+// row all that would stand there. What cannot be written (a full disk) is said once in the worker's own log and never
+// harms the attempt.
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf } from "@millrace/shared/errors";
 import type { Logger } from "@millrace/shared/observability";
 
 const GATHER_MS = 200;
+const NOTES_WAIT_MS = 1_000;
 const GATHER_BYTES = 65_536;
 const MAX_LINE_CHARS = 100_000;
 
@@ -18,6 +21,9 @@ export class AttemptLog {
   #lines: string[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
+  #notesTimer: NodeJS.Timeout | undefined;
+  /** Nothing but notes so far. */
+  #isSilent = true;
   #writing: Promise<void> = Promise.resolve();
   #hasFailed = false;
 
@@ -27,24 +33,37 @@ export class AttemptLog {
   }
 
   write(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.#isSilent = false;
+    this.#add(level, logger, event, fields);
+    if (this.#bytes > GATHER_BYTES) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  /** A line that the attempt's row tells as well: alone it makes no file, unless the attempt takes its time. */
+  note(event: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.#add("info", "millrace", event, fields);
+    this.#notesTimer ??= setTimeout(() => this.#flush(), NOTES_WAIT_MS);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isSilent) this.#flush();
+    clearTimeout(this.#notesTimer);
+    await this.#writing;
+  }
+
+  #add(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>>): void {
     const text =
       event.length > MAX_LINE_CHARS ? `${event.slice(0, MAX_LINE_CHARS)}… (${event.length} characters)` : event;
     const line = `${JSON.stringify({ timestamp: new Date().toISOString(), level, logger, event: text, ...fields })}\n`;
     this.#lines.push(line);
     this.#bytes += line.length;
-    if (this.#bytes > GATHER_BYTES) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
-  }
-
-  async close(): Promise<void> {
-    this.#flush();
-    await this.#writing;
   }
 
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#lines.length === 0) return;
+    this.#isSilent = false;
     const text = this.#lines.join("");
     this.#lines = [];
     this.#bytes = 0;

@@ -85,7 +85,7 @@ export class AttemptRunner {
     let timer: NodeJS.Timeout | undefined;
     try {
       const spec = await this.#specOf(attempt);
-      log.write("info", "millrace", `try ${attempt.tryNumber} of ${attempt.dagId}.${attempt.taskId} starts`, {
+      log.note(`try ${attempt.tryNumber} of ${attempt.dagId}.${attempt.taskId} starts`, {
         run_id: attempt.runId,
         pid: process.pid,
       });
@@ -110,6 +110,8 @@ export class AttemptRunner {
         result = { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };
       } finally {
         clearTimeout(timer);
+        // A handler that was stopped may have left something going, and nothing of it outlives its attempt.
+        if (stopped !== undefined) await child?.kill();
         if (child !== undefined) this.#deps.pool.release(child);
         // A stop that comes now must not reach the attempt that the child is given next.
         child = undefined;
@@ -191,7 +193,7 @@ export class AttemptRunner {
     stopped: Stop | undefined,
   ): Promise<Ending> {
     if (outcome.kind === "success") {
-      log.write("info", "millrace", "the task succeeded");
+      log.note("the task succeeded");
       return {
         kind: "final",
         state: "success",
