@@ -250,11 +250,11 @@ describe("the leases of callbacks", () => {
       await pending("", { weight: 5 }),
       await pending("", { weight: 5 }),
     ];
-    const [a, b] = await Promise.all([claim(2, 1), claim(2, 2)]);
-    const both = [...a, ...b].map((callback) => callback.id);
-    expect(both.sort()).toEqual([light, first, second].sort());
-    await db.read("update callback set state = 'pending', lease_until = null");
-    expect((await claim(2, 1)).map((callback) => callback.id)).toEqual([first, second]);
+    // The second claims while the first has not committed, and does not wait for it.
+    await db.transaction(async (tx) => {
+      expect((await tx.run(claimCallbacks, [2, 1, 30])).map((callback) => callback.id)).toEqual([first, second]);
+      expect((await claim(2, 2)).map((callback) => callback.id)).toEqual([light]);
+    });
   });
 
   it("give one to the next worker only when its lease has run out; the first then changes nothing", async () => {
