@@ -51,7 +51,8 @@ async function measureFleet(
     const rates: number[] = [];
     const costs: { cpu: CpuMicros; commits: number; walBytes: number }[] = [];
     for (let round = 0; round <= rounds; round++) {
-      const perDag = round === 0 ? 1 : runsPerDag;
+      // The warm-up is as long as a round: every child has then read the DAGs and is compiled.
+      const perDag = runsPerDag;
       const tasks = DAGS.length * perDag * TASKS_PER_RUN;
       const before = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
       const ids = await startRuns(engine, DAGS, perDag);

@@ -24,10 +24,12 @@ import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { handleLostAttempts } from "./recovery/handle-lost-attempts.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
 import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
-import { startQueuedRuns } from "./runs/start-queued-runs.ts";
+import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
 import { timeOutRuns } from "./runs/time-out-runs.ts";
 
 const PAUSE_AFTER_FAILURE_MS = 250;
+const BUSY_WAKES = 8;
+const BUSY_REST_MS = 8;
 const REDISPATCH_AT_ONCE = 10_000;
 const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
 
@@ -107,12 +109,16 @@ export class Scheduler implements Service {
     const idleMs = this.#deps.config.scheduler.scheduler_idle_sleep_time * 1000;
     let again = true;
     let wakes: readonly Wake[] = [];
+    let wakesBefore = 0;
     while (!this.#stopping) {
       try {
         const wait = again ? 1 : Math.max(1, Math.min(idleMs, this.#nextTick - this.#clock.now()));
+        // In a flood fewer and larger passes: what one costs by itself is shared by more tasks.
+        if (wakesBefore >= BUSY_WAKES) await new Promise<void>((resolve) => this.#clock.after(BUSY_REST_MS, resolve));
         // Those of a pass that failed are still to be looked at.
         wakes = [...wakes, ...(await this.#deps.broker.takeWakes(wait))];
         again = await this.#pass(wakes);
+        wakesBefore = wakes.length;
         wakes = [];
       } catch (error) {
         this.#deps.log.error({ cause: messageOf(error) }, "a scheduling pass failed; the next one follows");
@@ -142,7 +148,7 @@ export class Scheduler implements Service {
     const startRuns = this.#lookForQueuedRuns;
     this.#lookForQueuedRuns = false;
     const outcome = await this.#transaction(async (deps) => {
-      const started = startRuns ? await startQueuedRuns(deps) : { started: 0, scheduled: 0, finished: [] };
+      const started = startRuns ? await startQueuedRuns(deps) : NOTHING_STARTED;
       const decided = await decideExamined(deps, await this.#targets(deps.tx, named, isSweep));
       const mayQueue = isTick || isSweep || wakes.length > 0 || started.scheduled > 0;
       // Each sends its first statement at once, so that both travel together and in this order.
@@ -154,11 +160,13 @@ export class Scheduler implements Service {
     });
     const queued = await outcome.queueing.attempts;
     this.#dispatcher.dispatch(queued);
-    this.#deps.broker.signalAttempts(outcome.examined.stopped);
-    this.#deps.broker.wake(outcome.examined.next.map((dagRunId) => ({ dagRunId, taskIds: null })));
-    await this.#pauseFailing([...outcome.started.finished, ...outcome.examined.finished]);
-    const finished = outcome.started.finished.length + outcome.examined.finished.length;
-    if (finished > 0 || outcome.started.started > 0) this.#lookForQueuedRuns = true;
+    const { started, examined } = outcome;
+    this.#deps.broker.signalAttempts([...started.stopped, ...examined.stopped]);
+    const next = new Set([...started.next, ...examined.next]);
+    this.#deps.broker.wake([...next].map((dagRunId) => ({ dagRunId, taskIds: null })));
+    const finished = [...started.finished, ...examined.finished];
+    await this.#pauseFailing(finished);
+    if (finished.length > 0 || started.started > 0) this.#lookForQueuedRuns = true;
     return more || this.#lookForQueuedRuns || queued.length >= scheduler.max_tis_per_query;
   }
 

@@ -5,13 +5,13 @@ import {
   lockCriticalSection,
   queueTasks,
   readAdmission,
+  readAdmissionInOrder,
   type AdmissionRow,
   type QueuedAttempt,
 } from "@millrace/shared/db";
 import { admit } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
-const CANDIDATES = 128;
 const EVERY_CANDIDATE = 1_000_000;
 
 /** The answer of the last statement: it is on its way, and the commit may be sent right behind it. */
@@ -25,14 +25,17 @@ export const NOTHING_QUEUED: Queueing = { attempts: Promise.resolve([]) };
 export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: number): Promise<Queueing> {
   const { parallelism } = deps.config.core;
   const atMost = deps.config.scheduler.max_tis_per_query;
-  const read = async (candidates: number) => (await deps.tx.run(readAdmission, [parallelism, atMost, candidates]))[0];
-  const [, first] = await Promise.all([deps.tx.run(lockCriticalSection, []), read(CANDIDATES)]);
-  if (first === undefined || first.candidates.length === 0) return NOTHING_QUEUED;
+  const params = [parallelism, atMost, atMost] as const;
+  const [, [first]] = await Promise.all([
+    deps.tx.run(lockCriticalSection, []),
+    deps.tx.run(readAdmissionInOrder, params),
+  ]);
+  if (first === undefined || first.scanned === 0) return NOTHING_QUEUED;
   let admitted = await admitFrom(deps, first);
-  // The first heads may all be blocked by limits that only the decision knows: then every head is looked at.
-  if (admitted.length < first.room && first.candidates.length === CANDIDATES) {
-    const all = await read(EVERY_CANDIDATE);
-    if (all !== undefined) admitted = await admitFrom(deps, all);
+  // Some of the first are blocked, and others may stand behind them: then the head of every lane is looked at.
+  if (admitted.length < first.room && first.scanned >= Math.min(first.room, atMost)) {
+    const [heads] = await deps.tx.run(readAdmission, [parallelism, atMost, EVERY_CANDIDATE]);
+    if (heads !== undefined) admitted = await admitFrom(deps, heads);
   }
   const batch = admitted.slice(0, atMost);
   if (batch.length === 0) return NOTHING_QUEUED;

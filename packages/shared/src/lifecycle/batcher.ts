@@ -7,7 +7,14 @@ export interface BatcherOptions<T, R> {
   readonly maxItems: number;
   /** Flushes under way at once. Default 1. */
   readonly lanes?: number;
+  /**
+   * How long a lane rests after a flush of `BUSY` items or more, so that a flood comes in fewer and larger ones: what a
+   * statement costs by itself is shared by more items. Milliseconds; a lone item never waits for it. Default 0.
+   */
+  readonly restMs?: number;
 }
+
+const BUSY = 4;
 
 interface Entry<T, R> {
   readonly item: T;
@@ -50,6 +57,11 @@ export class Batcher<T, R> {
     }
   }
 
+  #free(): void {
+    this.#active--;
+    this.#pump();
+  }
+
   async #run(batch: readonly Entry<T, R>[]): Promise<void> {
     try {
       const results = await this.#options.flush(batch.map((entry) => entry.item));
@@ -60,8 +72,9 @@ export class Batcher<T, R> {
     } catch (error) {
       for (const entry of batch) entry.reject(error);
     } finally {
-      this.#active--;
-      this.#pump();
+      const { restMs = 0 } = this.#options;
+      if (restMs > 0 && batch.length >= BUSY) setTimeout(() => this.#free(), restMs);
+      else this.#free();
     }
   }
 }

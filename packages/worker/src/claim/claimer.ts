@@ -15,6 +15,7 @@ export class Claimer {
   constructor(db: Database, workerJobId: () => number, log: Logger) {
     this.#batcher = new Batcher({
       maxItems: 200,
+      restMs: 4,
       flush: async (messages) => {
         const tokens = messages.map(() => randomUUID());
         const ids = messages.map((message) => message.id);

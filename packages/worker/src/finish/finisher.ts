@@ -44,7 +44,7 @@ export class Finisher {
     this.#db = db;
     this.#broker = broker;
     this.#log = log;
-    this.#batcher = new Batcher({ maxItems: 200, flush: (items) => this.#flush(items) });
+    this.#batcher = new Batcher({ maxItems: 200, restMs: 4, flush: (items) => this.#flush(items) });
   }
 
   /** True when the ending stands; false when the attempt was no longer this worker's. */

@@ -243,6 +243,8 @@ create table task_instance (
 -- The critical section steps from one (pool, dag, lane) to the next and reads the head of each.
 create index idx_ti_scheduled on task_instance
   (pool, dag_id, lane, priority_weight desc, logical_date, run_after, map_index, id) where state = 'scheduled';
+create index idx_ti_scheduled_in_order on task_instance
+  (priority_weight desc, logical_date, run_after, map_index, id) where state = 'scheduled';
 create index idx_ti_occupying on task_instance (pool, dag_id)
   where state in ('queued', 'running', 'restarting', 'shutdown');
 create index idx_ti_deferred on task_instance (pool) where state = 'deferred';

@@ -1,8 +1,10 @@
-// What the critical section decides from: pools, what occupies slots, and the heads of every lane of scheduled work.
-// Run under the critical section's lock, as a statement of its own, so that its snapshot holds all that was queued
-// before. It steps through the distinct (pool, dag, lane) of idx_ti_scheduled, so that its cost follows the number of
-// lanes and not of blocked task instances; lanes whose pool or dag is full, or whose dag is paused, give no row. Rows come
-// as JSON in one row.
+// What the critical section decides from: pools, what occupies slots, and scheduled work in the order of admission. Run
+// under the critical section's lock, as a statement of its own, so that its snapshot holds all that was queued before. Rows
+// come as JSON in one row. Work of paused dags is left out.
+//
+// In order: the first scheduled task instances, as many as there is room for. Cheap, and enough while nothing is blocked.
+// By lanes: steps through the distinct (pool, dag, lane) of idx_ti_scheduled and takes the head of each, so that its cost
+// follows the number of lanes and not of blocked task instances; lanes whose pool or dag is full give no row.
 import type { Candidate, Occupancy, PoolLimits } from "../../model/index.ts";
 import { defineStatement } from "../statement.ts";
 
@@ -13,14 +15,11 @@ export interface AdmissionRow {
   readonly candidates: readonly (Candidate & { readonly versionId: string; readonly maxActiveTasks: number })[];
   /** How many more may be queued under parallelism. */
   readonly room: number;
+  /** How many scheduled task instances were looked at. */
+  readonly scanned: number;
 }
 
-export const readAdmission = defineStatement<
-  readonly [parallelism: number, queueAtMost: number, candidatesAtMost: number],
-  AdmissionRow
->({
-  name: "read-admission",
-  sql: `
+const OCCUPANCY = `
 with recursive occupying as materialized (
   select pool, dag_id, task_id, dag_run_id, count(*)::int as count, sum(pool_slots)::int as slots
   from task_instance where state in ('queued', 'running', 'restarting', 'shutdown')
@@ -40,7 +39,45 @@ with recursive occupying as materialized (
   from slot_pool p
 ), dag_used as materialized (
   select dag_id, sum(count)::int as used from occupying group by dag_id
-), lane as (
+)`;
+
+const CANDIDATE = `t.id, t.epoch, t.dag_id, t.task_id, t.dag_run_id, t.map_index, t.pool, t.pool_slots, t.queue, t.priority_weight,
+      t.logical_date, t.run_after, t.dag_version_id`;
+
+const SNAPSHOT = `
+select
+  (select coalesce(json_agg(json_build_object('pool', pool, 'slots', slots)), '[]') from pool_room) as pools,
+  (select coalesce(json_agg(json_build_object('pool', pool, 'dagId', dag_id, 'taskId', task_id, 'dagRunId', dag_run_id,
+    'count', count, 'slots', slots)), '[]')
+   from (select * from occupying union all select pool, '', '', 0, 0, slots from deferred) o) as occupancy,
+  (select coalesce(json_agg(json_build_object('id', id, 'epoch', epoch, 'dagId', dag_id, 'taskId', task_id,
+    'dagRunId', dag_run_id, 'mapIndex', map_index, 'pool', pool, 'poolSlots', pool_slots, 'queue', queue,
+    'priorityWeight', priority_weight, 'logicalDate', extract(epoch from logical_date) * 1000,
+    'runAfter', extract(epoch from run_after) * 1000, 'versionId', dag_version_id, 'maxActiveTasks', max_active_tasks)), '[]')
+   from head) as candidates,
+  (select total from room) as room,
+  (select count(*)::int from scanned) as scanned`;
+
+type AdmissionParams = readonly [parallelism: number, queueAtMost: number, candidatesAtMost: number];
+
+/** Index: idx_ti_scheduled_in_order. */
+export const readAdmissionInOrder = defineStatement<AdmissionParams, AdmissionRow>({
+  name: "read-admission-in-order",
+  sql: `${OCCUPANCY}, scanned as materialized (
+  select ${CANDIDATE}
+  from task_instance t where t.state = 'scheduled'
+  order by t.priority_weight desc, t.logical_date, t.run_after, t.map_index, t.id
+  limit least($3::int, (select total from room))
+), head as (
+  select t.*, d.max_active_tasks from scanned t join dag d on d.dag_id = t.dag_id and not d.is_paused
+)
+${SNAPSHOT}`,
+});
+
+/** Index: idx_ti_scheduled. */
+export const readAdmission = defineStatement<AdmissionParams, AdmissionRow>({
+  name: "read-admission",
+  sql: `${OCCUPANCY}, lane as (
   (select pool, dag_id, lane from task_instance where state = 'scheduled' order by pool, dag_id, lane limit 1)
   union all
   select n.pool, n.dag_id, n.lane
@@ -57,8 +94,7 @@ with recursive occupying as materialized (
   join dag d on d.dag_id = l.dag_id and not d.is_paused
   left join dag_used u on u.dag_id = l.dag_id
   cross join lateral (
-    select t.id, t.epoch, t.dag_id, t.task_id, t.dag_run_id, t.map_index, t.pool, t.pool_slots, t.queue, t.priority_weight,
-      t.logical_date, t.run_after, t.dag_version_id
+    select ${CANDIDATE}
     from task_instance t
     where t.state = 'scheduled' and t.pool = l.pool and t.dag_id = l.dag_id and t.lane = l.lane
     order by t.priority_weight desc, t.logical_date, t.run_after, t.map_index, t.id
@@ -66,16 +102,8 @@ with recursive occupying as materialized (
   ) c
   order by c.priority_weight desc, c.logical_date, c.run_after, c.map_index, c.id
   limit $3
+), scanned as (
+  select from head
 )
-select
-  (select coalesce(json_agg(json_build_object('pool', pool, 'slots', slots)), '[]') from pool_room) as pools,
-  (select coalesce(json_agg(json_build_object('pool', pool, 'dagId', dag_id, 'taskId', task_id, 'dagRunId', dag_run_id,
-    'count', count, 'slots', slots)), '[]')
-   from (select * from occupying union all select pool, '', '', 0, 0, slots from deferred) o) as occupancy,
-  (select coalesce(json_agg(json_build_object('id', id, 'epoch', epoch, 'dagId', dag_id, 'taskId', task_id,
-    'dagRunId', dag_run_id, 'mapIndex', map_index, 'pool', pool, 'poolSlots', pool_slots, 'queue', queue,
-    'priorityWeight', priority_weight, 'logicalDate', extract(epoch from logical_date) * 1000,
-    'runAfter', extract(epoch from run_after) * 1000, 'versionId', dag_version_id, 'maxActiveTasks', max_active_tasks)), '[]')
-   from head) as candidates,
-  (select total from room) as room`,
+${SNAPSHOT}`,
 });
