@@ -103,7 +103,7 @@ describe("a DAG's callbacks", () => {
     const seen: DagCallbackEvent[] = [];
     const dag = new Dag("callback_dag", {
       onFailure: (event) => seen.push(event),
-      onSuccess: [(event) => seen.push(event), () => void seen.push({ ...seen[0]!, key: getContext().taskId })],
+      onSuccess: [(event) => seen.push(event), (event) => seen.push({ ...event, key: getContext().taskId })],
     });
     dag.task("t", () => 1, { onFailure: () => expect.unreachable() })();
     const request = callbackRequest("callback_dag", { taskId: null, reason: "task_failure", runState: "failed" });

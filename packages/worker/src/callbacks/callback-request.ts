@@ -37,7 +37,7 @@ export async function callbackRequest(
 }
 
 /** A row keeps an error as `Name: message`; other reasons are sentences. */
-export function errorOf(reason: string | null): { readonly name: string; readonly message: string } {
+function errorOf(reason: string | null): { readonly name: string; readonly message: string } {
   const [, name = "TaskFailed", message = reason ?? "the task failed"] =
     /^([A-Z]\w*): ([^]*)$/.exec(reason ?? "") ?? [];
   return { name, message };
