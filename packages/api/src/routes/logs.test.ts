@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { attemptLogPath } from "@millrace/shared/observability";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -137,6 +137,21 @@ describe("a path that tries to leave the folder", () => {
     expect((await get(`${BASE}/load/logs/7`)).statusCode).toBe(404);
     await symlink("/etc", join(dirname(path), "..", "task_id=linked"));
     await db.read("update task_instance set task_id = 'linked' where task_id = 'extract'");
-    expect((await get(`${BASE}/linked/logs/1`)).statusCode).toBe(404);
+    const linked = await get(`${BASE}/linked/logs/1`);
+    // Its try succeeded, so there is a line about that, and nothing of what the link leads to.
+    expect(linked.json<LogPage>().content.map((line) => line.event)).toEqual([
+      expect.stringMatching(/^try 1 succeeded on .* and printed nothing$/),
+    ]);
+  });
+
+  test("of a try that succeeded and said nothing is one line, in every form", async () => {
+    const url = `${BASE}/extract/logs/1`;
+    await rm(attemptLogPath(logs, { dagId: "etl", runId: "one", taskId: "extract", mapIndex: -1, tryNumber: 1 }), {
+      force: true,
+    });
+    expect((await get(url)).json<LogPage>()).toMatchObject({ continuation_token: null, content: [{ level: "info" }] });
+    for (const accept of ["text/plain", "application/x-ndjson"]) {
+      expect((await get(url, { accept })).body).toContain("printed nothing");
+    }
   });
 });
