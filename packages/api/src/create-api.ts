@@ -18,8 +18,11 @@ import { secure } from "./http/security-headers.ts";
 import { compileValidator } from "./http/validation.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { dagRoutes } from "./routes/dags.ts";
+import { clearRoutes } from "./routes/clear.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { explainRoutes } from "./routes/explain.ts";
 import { logRoutes } from "./routes/logs.ts";
+import { markRoutes } from "./routes/mark.ts";
 import { monitorRoutes } from "./routes/monitor.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { pageRoutes } from "./routes/pages.ts";
@@ -29,8 +32,8 @@ import { xcomRoutes } from "./routes/xcoms.ts";
 
 export interface ApiOptions {
   readonly db: Database;
-  /** Only woken: after a trigger and an unpause. */
-  readonly broker: Pick<Broker, "wake">;
+  /** Told of changes; nothing is taken from it. */
+  readonly broker: Pick<Broker, "wake" | "signalAttempts">;
   readonly config: Config;
   readonly log: Logger;
   readonly clock?: Clock;
@@ -79,7 +82,18 @@ export function createApi(options: ApiOptions): Api {
     guard(scope, tokens);
     monitorRoutes(scope, context);
     authRoutes(scope, context, tokens);
-    for (const add of [dagRoutes, runRoutes, taskInstanceRoutes, logRoutes, xcomRoutes, operationRoutes, eventRoutes]) {
+    for (const add of [
+      dagRoutes,
+      runRoutes,
+      taskInstanceRoutes,
+      logRoutes,
+      xcomRoutes,
+      operationRoutes,
+      eventRoutes,
+      explainRoutes,
+      clearRoutes,
+      markRoutes,
+    ]) {
       add(scope, context);
     }
     done();

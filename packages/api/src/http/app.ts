@@ -24,7 +24,7 @@ export type App = FastifyInstance<
 /** What routes work with. */
 export interface Context {
   readonly db: Database;
-  readonly broker: Pick<Broker, "wake">;
+  readonly broker: Pick<Broker, "wake" | "signalAttempts">;
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;

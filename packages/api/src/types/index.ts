@@ -1,6 +1,7 @@
 // What the API answers, as types alone: importing this never pulls the server in.
 import type { Static } from "typebox";
 import type * as dags from "../schemas/dags.ts";
+import type * as history from "../schemas/history.ts";
 import type * as operations from "../schemas/operations.ts";
 import type * as runs from "../schemas/runs.ts";
 import type * as tasks from "../schemas/task-instances.ts";
@@ -31,3 +32,5 @@ export type ImportErrorCollection = Static<typeof operations.ImportErrorCollecti
 export type Pool = Static<typeof operations.Pool>;
 export type Job = Static<typeof operations.Job>;
 export type Me = Static<typeof operations.Me>;
+export type Dependencies = Static<typeof history.Dependencies>;
+export type RunExplanation = Static<typeof history.RunExplanation>;

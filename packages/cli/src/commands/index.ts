@@ -60,8 +60,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "tasks",
     heading: OPERATE,
-    about: "Look at tasks, their states and logs.",
+    about: "Look at tasks, their states and logs; clear, mark and stop them.",
     load: async () => (await import("./tasks/index.ts")).tasks,
+  },
+  {
+    name: "explain",
+    heading: OPERATE,
+    about: "Say why a run or a task does not go on.",
+    load: async () => (await import("./explain.ts")).explain,
   },
   {
     name: "pools",

@@ -13,6 +13,8 @@ export interface Io {
   readonly isTty: boolean;
   readonly isErrorTty: boolean;
   readonly columns: () => number;
+  /** Asks the person at the terminal; without one there is nobody to ask. */
+  readonly ask?: (question: string) => Promise<string>;
   readonly colors: Colors;
   /** Default: the process's. */
   readonly env?: Environment;
@@ -31,7 +33,18 @@ export function processIo(): Io {
     isTty,
     isErrorTty: process.stderr.isTTY === true,
     columns: () => process.stdout.columns ?? 100,
+    ...(process.stdin.isTTY === true && process.stderr.isTTY === true ? { ask } : {}),
     colors: isTty ? pc.createColors() : pc.createColors(false),
     cwd: process.cwd(),
   };
+}
+
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.close();
+  }
 }

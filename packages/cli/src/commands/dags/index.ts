@@ -6,12 +6,26 @@ import { listImportErrors } from "./list-import-errors.ts";
 import { listRuns } from "./list-runs.ts";
 import { pause, unpause } from "./pause.ts";
 import { report } from "./report.ts";
+import { deleteRunCommand, setRunState } from "./set-run-state.ts";
 import { show } from "./show.ts";
 import { state } from "./state.ts";
 import { test } from "./test.ts";
 import { trigger } from "./trigger.ts";
 
-const COMMANDS = [list, show, trigger, test, listRuns, state, pause, unpause, listImportErrors, report];
+const COMMANDS = [
+  list,
+  show,
+  trigger,
+  test,
+  listRuns,
+  state,
+  setRunState,
+  deleteRunCommand,
+  pause,
+  unpause,
+  listImportErrors,
+  report,
+];
 
 export const dags = (io: Io): Command =>
   newGroup(
