@@ -1,22 +1,24 @@
 // queued → running for runs whose dag has room under max_active_runs, the oldest first. A run of which no task can move
-// yet stays queued and takes no room, and the next one is looked at. A run without tasks succeeds at once.
+// yet stays queued and takes no room, and the next one is looked at. A run without tasks succeeds at once. What was decided
+// of a started run is written as after any other examination: nothing wakes anybody for it later.
 // The dag row is locked while its limit is counted and used up.
-import { finishRuns, lockDagsToStart, runsToStart, startRuns, type FinishedRun } from "@millrace/shared/db";
+import { finishRuns, lockDagsToStart, runsToStart, startRuns } from "@millrace/shared/db";
 import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
-import { applyChanges, openCases } from "./examine-runs.ts";
+import { applyFailFast } from "./apply-fail-fast.ts";
+import { NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
 
 const RUNS_LOOKED_AT_PER_DAG = 50;
 
-export interface Started {
+export interface Started extends Examined {
   readonly started: number;
-  readonly scheduled: number;
-  readonly finished: readonly FinishedRun[];
 }
+
+export const NOTHING_STARTED: Started = { started: 0, ...NOTHING_EXAMINED };
 
 export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
   const dags = await deps.tx.run(lockDagsToStart, [deps.config.scheduler.max_dagruns_per_loop_to_schedule]);
-  if (dags.length === 0) return { started: 0, scheduled: 0, finished: [] };
+  if (dags.length === 0) return NOTHING_STARTED;
   const runs = await deps.tx.run(runsToStart, [dags.map((dag) => dag.dagId), RUNS_LOOKED_AT_PER_DAG]);
   const cases = await openCases(
     deps,
@@ -35,7 +37,7 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
       return left > 0;
     });
   if (admitted.length > 0) await deps.tx.run(startRuns, [admitted.map((c) => c.target.run.id).sort((a, b) => a - b)]);
-  const scheduled = await applyChanges(deps, admitted);
+  const examined = await writeExamined(deps, { cases: admitted, stopped: await applyFailFast(deps, admitted) });
   const finished =
     empty.length === 0
       ? []
@@ -44,5 +46,5 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
           empty.map(() => "success"),
           empty.map(() => "success"),
         ]);
-  return { started: admitted.length, scheduled, finished };
+  return { ...examined, started: admitted.length, finished: [...examined.finished, ...finished] };
 }
