@@ -1,10 +1,10 @@
 // Ends the rest of a run whose DAG fails fast, once one of its tasks has failed.
 import { loadRuns, markAttempts, stopAttempts, type TaskInstanceSnapshot } from "@millrace/shared/db";
-import { failFast } from "@millrace/shared/model";
+import { decideChanges, failFast, type FailFast } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 import type { Case } from "./examine-runs.ts";
 
-/** Writes it, takes back what was decided for those tasks, and gives the attempts that workers have to stop. */
+/** Writes it, decides anew what follows in those runs, and gives the attempts that workers have to stop. */
 export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Promise<string[]> {
   const hit = cases.filter(
     (c) => c.graph.spec.failFast && [...c.known.values()].flat().some((ti) => ti.state === "failed"),
@@ -12,13 +12,10 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
   if (hit.length === 0) return [];
   const rows = await deps.tx.run(loadRuns, [hit.map((c) => c.target.run.dagId), hit.map((c) => c.target.run.runId)]);
   const ends = hit.flatMap((c) => {
-    const end = failFast<TaskInstanceSnapshot>(
-      c.graph,
-      rows.filter((row) => row.dagRunId === c.target.run.id),
-    );
+    const all = rows.filter((row) => row.dagRunId === c.target.run.id);
+    const end = failFast<TaskInstanceSnapshot>(c.graph, all);
     if (end === undefined) return [];
-    const ended = new Set(end.skip.map((ti) => ti.id));
-    c.changes = c.changes.filter((change) => !ended.has(change.ti.id));
+    decideAnew(c, all, end);
     return [end];
   });
   const skip = ends.flatMap((end) => end.skip.map((ti) => ({ ti, reason: end.reason })));
@@ -35,8 +32,23 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
   const stopped = await deps.tx.run(stopAttempts, [
     stop.map(({ ti }) => ti.id),
     stop.map(() => "shutdown"),
-    stop.map(() => "failed"),
+    stop.map(({ ti }) => (ti.state === "restarting" ? "skipped" : "failed")),
     stop.map(({ reason }) => reason),
   ]);
   return stopped.map((row) => row.id);
+}
+
+/** The teardowns see the others as they are now: what was decided before took them for scheduled or upstream_failed. */
+function decideAnew(
+  c: Case,
+  all: readonly TaskInstanceSnapshot[],
+  { skip, stop }: FailFast<TaskInstanceSnapshot>,
+): void {
+  c.known.clear();
+  for (const id of c.graph.tasks.keys()) c.known.set(id, []);
+  for (const ti of all) {
+    const state = skip.includes(ti) ? "skipped" : stop.includes(ti) ? "shutdown" : ti.state;
+    c.known.get(ti.taskId)?.push({ ...ti, state });
+  }
+  c.changes = decideChanges(c.graph, c.known, c.graph.tasks.keys(), c.past).changes;
 }

@@ -14,6 +14,8 @@ export interface TaskSnapshot {
   /** Only for up_for_retry and up_for_reschedule: whether its delay is over, by the database's clock. */
   readonly isDue: boolean;
   readonly branchDecision: BranchDecision | null;
+  /** It ended before something of its run was last cleared. */
+  readonly endedBeforeClear?: boolean;
 }
 
 export type TaskDecision =

@@ -13,6 +13,8 @@ export interface TaskInstanceSnapshot {
   readonly state: TaskState;
   readonly isDue: boolean;
   readonly branchDecision: BranchDecision | null;
+  /** It ended before something of its run was last cleared; told only of whole runs. */
+  readonly endedBeforeClear?: boolean;
 }
 
 const COLUMNS = `ti.id, ti.epoch, ti.dag_run_id as "dagRunId", ti.task_id as "taskId", ti.map_index as "mapIndex",
@@ -35,7 +37,8 @@ export const loadRuns = defineStatement<
 >({
   name: "load-runs",
   sql: `
-select ${COLUMNS}
+select ${COLUMNS}, coalesce(ti.end_date < r.queued_at, false) as "endedBeforeClear"
 from unnest($1::text[], $2::text[]) as k(dag_id, run_id)
+join dag_run r on r.dag_id = k.dag_id and r.run_id = k.run_id
 join task_instance ti on ti.dag_id = k.dag_id and ti.run_id = k.run_id`,
 });
