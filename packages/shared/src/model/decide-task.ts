@@ -61,7 +61,8 @@ export function judgeTask(
 ): Judgement {
   if (ti.state === "up_for_retry" && !ti.isDue) return because("wait", { kind: "retry_delay" });
   if (ti.state === "up_for_reschedule" && !ti.isDue) return because("wait", { kind: "poke_delay" });
-  const decision = skippedByBranch(node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
+  const decision =
+    skippedByBranch(graph, node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
   const held = heldByPast(node, past(node.spec.taskId), graph.spec.catchup === true);
   if (held === undefined) return decision;
   if (decision.kind === "wait") return { kind: "wait", causes: [...decision.causes, held] };
@@ -72,7 +73,7 @@ export function judgeTask(
 
 const because = (kind: Judgement["kind"], cause: Cause): Judgement => ({ kind, causes: [cause] });
 
-function skippedByBranch(node: TaskNode, view: RunView): Judgement | undefined {
+function skippedByBranch(graph: DagGraph, node: TaskNode, view: RunView): Judgement | undefined {
   const { taskId } = node.spec;
   for (const id of node.shortCircuits) {
     if (view(id).some((up) => up.state === "success" && up.branchDecision?.kind === "skip_all")) {
@@ -80,9 +81,11 @@ function skippedByBranch(node: TaskNode, view: RunView): Judgement | undefined {
     }
   }
   for (const id of node.upstream) {
+    // What was set up is torn down, wherever the DAG was cut short.
+    if (node.spec.isTeardown && graph.tasks.get(id)?.spec.branch === "short_circuit") continue;
     for (const up of view(id)) {
       const decision = up.state === "success" ? up.branchDecision : null;
-      if (decision?.kind === "skip_all" && !node.spec.isTeardown) {
+      if (decision?.kind === "skip_all") {
         return because("skipped", { kind: "cut_short", by: id });
       }
       if (decision?.kind === "follow" && !decision.taskIds.includes(taskId)) {
