@@ -54,6 +54,7 @@ const viewOfRun =
   (taskId) => ({
     runId: run.runId,
     logicalDate: run.logicalDate.getTime(),
+    isOver: run.isOver,
     states,
     hasEarlier: states.some((ti) => ti.taskId === taskId) || earlier.has(`${run.dagId}\n${taskId}`),
   });

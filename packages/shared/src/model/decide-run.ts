@@ -3,7 +3,7 @@ import type { DagGraph } from "./dag-graph.ts";
 import { decideTask, type TaskSnapshot } from "./decide-task.ts";
 import type { PastView } from "./past.ts";
 import { viewOf } from "./run-view.ts";
-import { DECIDABLE_TASK_STATES, isFinished } from "./task-state.ts";
+import { DECIDABLE_TASK_STATES, isFinished, type TaskState } from "./task-state.ts";
 
 export type RunVerdict =
   | { readonly kind: "open" }
@@ -38,12 +38,19 @@ export function judgeRun(graph: DagGraph, tasks: readonly TaskSnapshot[], past?:
     : { kind: "failed", reason: "all_tasks_deadlocked", taskIds: unfinished.map((ti) => ti.taskId) };
 }
 
-/** The past as it may still become: what is not finished there can succeed, what failed cannot by itself. */
+/**
+ * The past as it may still become: what is not finished there can succeed, what failed cannot by itself, and in a run that
+ * is over only what somebody has already.
+ */
 function asIfDone(past: PastView): PastView {
   return (taskId) => {
     const found = past(taskId);
-    return found === undefined
-      ? undefined
-      : { ...found, states: found.states.map((ti) => (isFinished(ti.state) ? ti : { ...ti, state: "success" })) };
+    if (found === undefined) return undefined;
+    const canSucceed = (state: TaskState) =>
+      !isFinished(state) && (found.isOver !== true || !(DECIDABLE_TASK_STATES as readonly string[]).includes(state));
+    return {
+      ...found,
+      states: found.states.map((ti) => (canSucceed(ti.state) ? { ...ti, state: "success" as const } : ti)),
+    };
   };
 }

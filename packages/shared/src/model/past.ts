@@ -8,6 +8,8 @@ export interface PastOfTask {
   /** The run before, by logical date. */
   readonly runId: string;
   readonly logicalDate: number;
+  /** Whether that run is over, so that what nobody has there does not begin by itself any more. */
+  readonly isOver?: boolean;
   readonly states: readonly { readonly taskId: string; readonly state: TaskState }[];
   /** Whether any earlier run has the task at all. */
   readonly hasEarlier: boolean;

@@ -7,6 +7,7 @@ export interface PreviousRun {
   readonly dagId: string;
   readonly runId: string;
   readonly logicalDate: Date;
+  readonly isOver: boolean;
 }
 
 /** `withoutManual`: a DAG under catchup depends on its schedule's runs only. */
@@ -16,7 +17,8 @@ export const previousRuns = defineStatement<
 >({
   name: "previous-runs",
   sql: `
-select r.id, p.id as "previousId", p.dag_id as "dagId", p.run_id as "runId", p.logical_date as "logicalDate"
+select r.id, p.id as "previousId", p.dag_id as "dagId", p.run_id as "runId", p.logical_date as "logicalDate",
+  p.state not in ('queued', 'running') as "isOver"
 from unnest($1::bigint[], $2::boolean[]) as k(id, without_manual)
 join dag_run r on r.id = k.id
 cross join lateral (
