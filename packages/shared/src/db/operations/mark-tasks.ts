@@ -41,7 +41,7 @@ export async function markTasks(db: Database, versions: DagVersions, request: Ma
       if (request.runCallbacks === false) await tx.run(withoutCallbacks, []);
       const verb = request.onlyRunning === true ? "stopped" : `marked ${state}`;
       const stopped = await markTargets(tx, tasks, state, `${verb} by ${request.user}`);
-      const cleared = await clearBehind(tx, versions, request, tasks);
+      const cleared = await clearBehind(tx, versions, request, tasks, targets.tasks);
       await noteOperation(tx, { event: request.onlyRunning === true ? "stop" : `mark ${state}`, ...request }, tasks);
       const dagRunIds = await runsToLookAt(
         tx,
@@ -53,19 +53,21 @@ export async function markTasks(db: Database, versions: DagVersions, request: Ma
   );
 }
 
-/** What failed downstream of the marked tasks, in their runs: it may go otherwise now. */
+/** What failed downstream of the marked tasks, in their runs, may go otherwise now; but for what was named itself. */
 async function clearBehind(
   tx: Queryable,
   versions: DagVersions,
   request: MarkRequest,
   marked: readonly TargetTask[],
+  named: readonly TargetTask[],
 ): Promise<Operated> {
   const { dagId, user } = request;
   const taskIds = [...new Set(marked.map((task) => task.taskId))];
   const runIds = [...new Set(marked.map((task) => task.runId))];
+  const kept = new Set(named.map((task) => task.taskId));
   const behind = await findTargets(tx, versions, { dagId, runIds, taskIds, downstream: true }, true);
   const failed = behind.tasks.filter(
-    (task) => (task.state === "failed" || task.state === "upstream_failed") && !taskIds.includes(task.taskId),
+    (task) => (task.state === "failed" || task.state === "upstream_failed") && !kept.has(task.taskId),
   );
   return await clearTargets(tx, behind, failed, { user });
 }
