@@ -92,7 +92,9 @@ describe("from every state of a task instance", () => {
           const old = { latest_heartbeat: OLD, queued_dttm: OLD, start_date: OLD, try_number: 1, max_tries: 1 };
           const mark = ["success", "failed", "skipped"].includes(to) ? to : null;
           const id = await seedTask(db, run, "a", { state: from, worker_job_id: 7, mark, ...old });
-          await db.run(statement, call?.(id, from, to) ?? []);
+          const [version] = await db.read<{ id: string }>("select id from dag_version");
+          const params = (call?.(id, from, to) ?? []).map((param) => (param === VERSION ? version?.id : param));
+          await db.run(statement, params);
           const [after] = await standings(db, "a");
           const logged = await transitions(db);
           if (after?.state === from) {
