@@ -11,6 +11,8 @@ interface ProcessStat {
   readonly parent: number;
   readonly name: string;
   readonly micros: number;
+  /** Of children that have ended. */
+  readonly reapedMicros: number;
 }
 
 /** @param roots the engine's own processes by name; children of a worker run the tasks */
@@ -21,8 +23,10 @@ export function cpuMicros(roots: readonly { readonly name: string; readonly pid:
     const root = roots.find((process) => process.pid === stat.pid);
     const parent = roots.find((process) => process.pid === stat.parent);
     if (root?.name === "scheduler") totals.scheduler += stat.micros;
-    else if (root?.name === "worker") totals.worker += stat.micros;
-    else if (parent?.name === "worker") totals.tasks += stat.micros;
+    else if (root?.name === "worker") {
+      totals.worker += stat.micros;
+      totals.tasks += stat.reapedMicros;
+    } else if (parent?.name === "worker") totals.tasks += stat.micros;
     else if (stat.name === "postgres") totals.postgres += stat.micros;
     else if (/^(redis|valkey)-server/.test(stat.name)) totals.redis += stat.micros;
   }
@@ -49,6 +53,7 @@ function readStats(): ProcessStat[] {
             parent: number(1),
             name: text.slice(text.indexOf("(") + 1, text.lastIndexOf(")")),
             micros: (number(11) + number(12)) * TICK_MICROS,
+            reapedMicros: (number(13) + number(14)) * TICK_MICROS,
           },
         ];
       } catch {

@@ -17,7 +17,7 @@ export async function w4(services: Services, quick: boolean, floor: Floor): Prom
   const rows: Row[] = [];
   const figures: Record<string, unknown> = {};
   for (const fleet of fleets) {
-    const outcome = await measureFleet(services, fleet, quick ? 3 : 10, quick ? 2 : 5);
+    const outcome = await measureFleet(services, fleet, quick ? 6 : 10, quick ? 2 : 5);
     const name = `${fleet.schedulers} scheduler(s), ${fleet.workers} worker(s)`;
     rows.push(
       { metric: name, value: `${spread(outcome.rates, 0)} tasks/s` },

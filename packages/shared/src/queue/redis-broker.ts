@@ -93,7 +93,10 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
       ),
     wake: (wakes) => {
       if (wakes.length === 0 || main.status !== "ready") return;
-      fireAndForget(main.multi().rpush(wakeKey, JSON.stringify(wakes)).ltrim(wakeKey, -MAX_WAKES, -1).exec());
+      const said = main.rpush(wakeKey, JSON.stringify(wakes)).then(async (length) => {
+        if (length > MAX_WAKES) await main.ltrim(wakeKey, -MAX_WAKES / 2, -1);
+      });
+      fireAndForget(said);
     },
     takeWakes: async (timeoutMs) => {
       const connection = (taker ??= connect());

@@ -2,7 +2,7 @@
 // handler and tells the outcome; whatever the handler asks for goes to the worker. Plain program: see plainProgram.
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Artifact, CallbackOutcome, RunHost } from "@millrace/sdk/runtime";
+import type { Artifact, CallbackOutcome, RunHost, TaskOutcome } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import type { Call, FromChild, ToChild } from "./ipc.ts";
 
@@ -83,22 +83,36 @@ for (const [stream, logger, level] of [
   });
 }
 
+const RSS_EVERY = 16;
+let finished = 0;
+let rssBytes = 0;
+
+/** Modules by path: asking the loader again for one that it has costs more than a small handler. */
+const loaded = new Map<string, Promise<{ readonly artifact: Artifact }>>();
+
+async function load(path: string): Promise<Artifact> {
+  let module = loaded.get(path);
+  if (module === undefined) {
+    module = import(pathToFileURL(path).href) as Promise<{ readonly artifact: Artifact }>;
+    loaded.set(path, module);
+    // A file that could not be read may be there the next time.
+    module.catch(() => loaded.delete(path));
+  }
+  return (await module).artifact;
+}
+
 async function run({ artifactPath, request }: Extract<ToChild, { type: "run" }>): Promise<void> {
   abort = new AbortController();
   try {
-    const bundle = (await import(pathToFileURL(artifactPath).href)) as { readonly artifact: Artifact };
-    const outcome = await bundle.artifact.run(request, hostOf(abort.signal));
-    finish({ type: "outcome", outcome, rssBytes: process.memoryUsage.rss() });
+    const artifact = await load(artifactPath);
+    const outcome = await artifact.run(request, hostOf(abort.signal));
+    finish(outcome);
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     finish({
-      type: "outcome",
-      outcome: {
-        kind: "failed",
-        retryable: true,
-        error: { name: error.name, message: error.message, stack: error.stack ?? "" },
-      },
-      rssBytes: process.memoryUsage.rss(),
+      kind: "failed",
+      retryable: true,
+      error: { name: error.name, message: error.message, stack: error.stack ?? "" },
     });
   }
 }
@@ -107,8 +121,8 @@ async function runCallback({ artifactPath, request }: Extract<ToChild, { type: "
   abort = new AbortController();
   let outcome: CallbackOutcome;
   try {
-    const bundle = (await import(pathToFileURL(artifactPath).href)) as { readonly artifact: Artifact };
-    outcome = (await bundle.artifact.runCallback?.(request, hostOf(abort.signal))) ?? {
+    const artifact = await load(artifactPath);
+    outcome = (await artifact.runCallback?.(request, hostOf(abort.signal))) ?? {
       kind: "failed",
       errors: [{ name: "CallbackNotFound", message: "this version of the DAG is older than callbacks" }],
     };
@@ -116,13 +130,15 @@ async function runCallback({ artifactPath, request }: Extract<ToChild, { type: "
     const { name, message, stack = "" } = thrown instanceof Error ? thrown : new Error(String(thrown));
     outcome = { kind: "failed", errors: [{ name, message, stack }] };
   }
-  finish({ type: "outcome", outcome, rssBytes: process.memoryUsage.rss() });
+  finish(outcome);
 }
 
-function finish(outcome: FromChild): void {
+function finish(outcome: TaskOutcome | CallbackOutcome): void {
   for (const flush of flushes) flush();
   waiting.clear();
-  send(outcome);
+  // Reading it costs as much as a small handler.
+  if (finished++ % RSS_EVERY === 0) rssBytes = process.memoryUsage.rss();
+  send({ type: "outcome", outcome, rssBytes });
 }
 
 process.on("message", (message: ToChild) => {
