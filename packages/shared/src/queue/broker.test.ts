@@ -1,12 +1,9 @@
 // One contract for both brokers: what the rest relies on, whichever of them is behind the door.
-import { createServer, type AddressInfo, type Server } from "node:net";
 import { testDatabase, testRedisUrl, waitUntil } from "@millrace/testkit";
-import { createPostgresBackend, Queue, withBackend } from "bullmq";
-import { Redis } from "ioredis";
-import pg from "pg";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../db/new-id.ts";
 import { createLogger } from "../observability/index.ts";
+import { brokerKinds } from "./fixtures/broker-kinds.ts";
 import { openBroker, type AttemptMessage, type Broker, type ConsumeOptions } from "./index.ts";
 
 const database = await testDatabase();
@@ -23,65 +20,7 @@ afterEach(async () => {
   lines.length = 0;
 });
 
-interface Kind {
-  readonly url: string;
-  /** Puts a job of any content into a queue, past the broker. */
-  readonly addRaw: (queue: string, data: unknown) => Promise<void>;
-  /** Cuts every connection that the brokers have, and gives how many. */
-  readonly cutConnections: () => Promise<number>;
-}
-
-async function queryDatabase<R extends pg.QueryResultRow>(sql: string): Promise<R[]> {
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    return (await client.query<R>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-const kinds: Readonly<Record<"redis" | "postgres", Kind>> = {
-  redis: {
-    url: redisUrl,
-    addRaw: async (name, data) => {
-      const connection = new Redis(redisUrl, { maxRetriesPerRequest: null });
-      const queue = new Queue(name, { connection, prefix: PREFIX });
-      await queue.add("attempt", data);
-      await queue.close();
-      await connection.quit();
-    },
-    cutConnections: async () => {
-      const admin = new Redis(redisUrl);
-      const own = String(await admin.client("ID"));
-      const db = ` db=${new URL(redisUrl).pathname.slice(1)} `;
-      const clients = String(await admin.client("LIST"))
-        .split("\n")
-        .filter((line) => line.includes(db));
-      const ids = clients.map((line) => /^id=(\d+)/.exec(line)?.[1] ?? "").filter((id) => id !== own);
-      for (const id of ids) await admin.client("KILL", "ID", id);
-      await admin.quit();
-      return ids.length;
-    },
-  },
-  postgres: {
-    url: "postgres",
-    addRaw: async (name, data) => {
-      const backend = withBackend(createPostgresBackend);
-      const queue = new backend.Queue(name, {
-        connection: { connectionString: database.url, schema: "bullmq", migrate: true },
-      });
-      await queue.add("attempt", data);
-      await queue.close();
-    },
-    cutConnections: async () =>
-      (
-        await queryDatabase(
-          "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'millrace broker%'",
-        )
-      ).length,
-  },
-};
+const kinds = brokerKinds(redisUrl, database.url, PREFIX);
 
 describe.each(["redis", "postgres"] as const)("the broker on %s", (name) => {
   const kind = kinds[name];
@@ -356,51 +295,4 @@ describe.each(["redis", "postgres"] as const)("the broker on %s", (name) => {
       { what: "signals are heard again", timeoutMs: 10_000 },
     );
   }, 40_000);
-});
-
-describe("a check of the broker", () => {
-  /** Speaks just enough of Redis's protocol to be asked for its memory policy. */
-  async function redisThatSays(policy: string): Promise<{ url: string; server: Server }> {
-    const info = `redis_version:7.4.0\r\nmaxmemory_policy:${policy}\r\n`;
-    const server = createServer((socket) => {
-      socket.on("error", () => undefined);
-      socket.on("data", (data) => {
-        for (const command of data.toString().split(/(?=\*\d+\r\n)/)) {
-          socket.write(/\r\ninfo\r\n/i.test(command) ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n");
-        }
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    return { url: `redis://:hush@127.0.0.1:${(server.address() as AddressInfo).port}`, server };
-  }
-
-  const checkOf = (url: string) => {
-    const broker = openBroker({ url, prefix: PREFIX, databaseUrl: "postgres://u:hush@127.0.0.1:1/x", log });
-    opened.push(broker);
-    return broker.check();
-  };
-
-  test("is content with the servers that are there", async () => {
-    await checkOf(redisUrl);
-  });
-
-  test.each(["allkeys-lru", "volatile-ttl"])("refuses a Redis that may throw work away: %s", async (policy) => {
-    const { url } = await redisThatSays(policy);
-    await expect(checkOf(url)).rejects.toMatchObject({ code: "BROKER_EVICTS", values: { policy } });
-  });
-
-  test("accepts one that says that it does not", async () => {
-    await checkOf((await redisThatSays("noeviction")).url);
-  });
-
-  test.each(["redis://:hush@127.0.0.1:1/0", "postgres"])(
-    "names the server that cannot be reached, without its password: %s",
-    async (url) => {
-      const error: unknown = await checkOf(url).catch((caught: unknown) => caught);
-      expect(error).toMatchObject({ code: "BROKER_UNREACHABLE" });
-      expect(String(error)).toMatch(/127\.0\.0\.1:1.*ECONNREFUSED/);
-      expect(String(error)).not.toContain("hush");
-    },
-  );
 });
