@@ -1,7 +1,9 @@
 // The guard behind the state machine: Postgres refuses a change of state that the model's tables do not hold, or that
 // does not raise the epoch by one, and writes each accepted one to the append-only log, in the same transaction, with the
 // callback intents that follow from it.
-// Statement-level triggers with transition tables, so that the cost is per statement and not per row.
+// Statement-level triggers with transition tables, so that the cost is per statement and not per row. Nothing is known of
+// the size of those tables, and a session keeps the plan of its first, small change: a nested loop, with which a change of
+// 1,000 rows took 220 ms. Without nested loops it takes 25 ms, and one row no longer than before.
 import { RUN_EDGES, TASK_EDGES } from "../model/index.ts";
 import { RUN_INTENTS, TASK_INTENTS } from "./callback-intents.ts";
 
@@ -17,7 +19,7 @@ create or replace function millrace_actor() returns varchar language sql stable 
   select left(coalesce(nullif(current_setting('millrace.actor', true), ''), nullif(current_setting('application_name'), ''), session_user), 200)
 $$;
 
-create or replace function millrace_guard_task_instance() returns trigger language plpgsql as $$
+create or replace function millrace_guard_task_instance() returns trigger language plpgsql set enable_nestloop = off as $$
 begin
   insert into task_instance_transition (row_id, epoch, ti_id, from_state, to_state, try_number, actor)
   select n.row_id, n.epoch, n.id, o.state, n.state, n.try_number,
@@ -39,7 +41,7 @@ create trigger guard after update on task_instance
   referencing old table as old_rows new table as new_rows
   for each statement execute function millrace_guard_task_instance();
 
-create or replace function millrace_guard_dag_run() returns trigger language plpgsql as $$
+create or replace function millrace_guard_dag_run() returns trigger language plpgsql set enable_nestloop = off as $$
 begin
   insert into dag_run_transition (dag_run_id, from_state, to_state, actor)
   select n.id, o.state, n.state,
