@@ -45,7 +45,9 @@ function planDag(deps: ActorDeps, dag: DueDag, graph: DagGraph): { runs: Planned
   try {
     while (next !== undefined && next.runAfter <= now && runs.length < Math.min(dag.room, RUNS_PER_DAG)) {
       runs.push(next);
-      next = pointerFor(graph.spec, next.interval, now);
+      // As it would have been planned in time: what was missed while nobody was there to create it is not skipped. Only a
+      // continuous schedule asks for what has passed since.
+      next = pointerFor(graph.spec, next.interval, graph.spec.schedule.kind === "continuous" ? now : next.runAfter);
     }
   } catch (error) {
     deps.log.error(

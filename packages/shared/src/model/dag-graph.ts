@@ -3,7 +3,8 @@
 // same decisions as looking at the whole run, because a decision reads nothing but its watches. Pure; made once a version.
 import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";
 import { laneOf } from "./lane.ts";
-import { weigh } from "./priority-weight.ts";
+import { weigher } from "./priority-weight.ts";
+import { reach } from "./reach.ts";
 
 export interface TaskNode {
   readonly spec: TaskSpec;
@@ -44,13 +45,16 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
   const ancestors = reach([...specs.keys()], upstreamOf);
   const descendants = reach([...specs.keys()], downstreamOf);
   // A task is found after everything upstream of it.
-  const ranks = new Map([...ancestors.keys()].map((id, rank) => [id, rank]));
-  const of = (relation: ReadonlyMap<string, ReadonlySet<string>>, id: string) => relation.get(id) ?? new Set<string>();
+  const ranks = new Map(ancestors.order.map((id, rank) => [id, rank]));
+  // Only these concern what is not directly downstream of them; most DAGs have none.
+  const farReaching = spec.tasks.filter((task) => task.isSetup || task.branch === "short_circuit");
+
+  const weigh = weigher(ancestors, descendants, specOf);
 
   const leaves = effectiveLeaves(spec.tasks, downstreamOf, specOf);
   const watchedBy = new Map<string, string[]>();
   const partial = spec.tasks.map((task) => {
-    const above = [...of(ancestors, task.taskId)].map(specOf).filter((t) => t !== undefined);
+    const above = farReaching.filter((t) => ancestors.has(task.taskId, t.taskId));
     const shortCircuits = task.isTeardown
       ? []
       : above
@@ -62,17 +66,21 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
           .filter((t) => t.isSetup && !task.upstream.includes(t.taskId))
           .filter((t) => {
             const teardowns = downstreamOf(t.taskId).filter((id) => specOf(id)?.isTeardown === true);
-            return teardowns.length === 0 || teardowns.some((id) => of(descendants, task.taskId).has(id));
+            return teardowns.length === 0 || teardowns.some((id) => descendants.has(task.taskId, id));
           })
           .map((t) => t.taskId);
     const setups = task.isTeardown ? task.upstream.filter((id) => specOf(id)?.isSetup === true) : [];
     const teardownScope = task.isTeardown
-      ? [...of(ancestors, task.taskId)].filter(
-          (id) => !task.upstream.includes(id) && setups.some((setup) => of(descendants, setup).has(id)),
-        )
+      ? ancestors
+          .of(task.taskId)
+          .filter((id) => !task.upstream.includes(id) && setups.some((setup) => descendants.has(setup, id)))
       : [];
     const watches = [...new Set([...task.upstream, ...shortCircuits, ...indirectSetups, ...teardownScope])];
-    for (const id of watches) watchedBy.set(id, [...(watchedBy.get(id) ?? []), task.taskId]);
+    for (const id of watches) {
+      const watchers = watchedBy.get(id);
+      if (watchers === undefined) watchedBy.set(id, [task.taskId]);
+      else watchers.push(task.taskId);
+    }
     return {
       spec: task,
       upstream: task.upstream,
@@ -90,7 +98,7 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
       {
         ...node,
         watchedBy: watchedBy.get(node.spec.taskId) ?? [],
-        priorityWeight: weigh(node.spec, ancestors, descendants, specOf),
+        priorityWeight: weigh(node.spec),
         lane: laneOf(node.spec),
         rank: ranks.get(node.spec.taskId) ?? 0,
         isLeaf: leaves.has(node.spec.taskId),
@@ -101,34 +109,6 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
     .filter((task) => task.dependsOnPast || task.waitForDownstream)
     .map((task) => task.taskId);
   return { spec, tasks, leaves: [...leaves], pastTasks };
-}
-
-/** Everything reachable from each id, itself excluded. The DAG has been checked to hold no cycle. */
-function reach(
-  ids: readonly string[],
-  next: (id: string) => readonly string[],
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>();
-  for (const start of ids) {
-    const stack = [start];
-    while (stack.length > 0) {
-      const id = stack.at(-1) as string;
-      const open = found.has(id) ? [] : next(id).filter((n) => !found.has(n));
-      if (open.length > 0) {
-        stack.push(...open);
-        continue;
-      }
-      stack.pop();
-      if (found.has(id)) continue;
-      const all = new Set<string>();
-      for (const n of next(id)) {
-        all.add(n);
-        for (const further of found.get(n) ?? []) all.add(further);
-      }
-      found.set(id, all);
-    }
-  }
-  return found;
 }
 
 function effectiveLeaves(

@@ -43,7 +43,7 @@ const ATTEMPT = (
   ${ti}.task_id as "taskId", ${ti}.map_index as "mapIndex", ${ti}.try_number as "tryNumber", ${ti}.max_tries as "maxTries",
   ${ti}.infra_failures as "infraFailures", ${ti}.logical_date as "logicalDate", ${ti}.run_after as "runAfter",
   ${ti}.dag_version_id as "versionId", v.artifact_hash as "artifactHash", r.run_type as "runType", r.conf,
-  r.data_interval_start as "dataIntervalStart", r.data_interval_end as "dataIntervalEnd", now() as "claimedAt"`;
+  r.data_interval_start as "dataIntervalStart", r.data_interval_end as "dataIntervalEnd", ${ti}.start_date as "claimedAt"`;
 
 export const claimAttempts = defineStatement<ClaimParams, ClaimedAttempt>({
   name: "claim-attempts",
