@@ -69,6 +69,24 @@ describe("the verdict on a run", () => {
     });
   });
 
+  test.each([
+    ["none", false, "open"],
+    ["none", true, "failed"],
+    ["up_for_retry", true, "failed"],
+    ["shutdown", true, "open"],
+    ["failed", false, "failed"],
+  ] as const)("waits for a past that is %s in a run that is over (%s)? it is %s", (state, isOver, kind) => {
+    const graph = graphOf({ a: { dependsOnPast: true }, b: {} });
+    const past = () => ({
+      runId: "before",
+      logicalDate: 0,
+      isOver,
+      states: [{ taskId: "a", state }],
+      hasEarlier: true,
+    });
+    expect(judgeRun(graph, [ti("a", "none"), ti("b", "success")], past).kind).toBe(kind);
+  });
+
   test("falls in every run, sooner or later, and never while a worker has a task", () => {
     fc.assert(
       fc.property(anyGraph, fc.array(fc.nat({ max: 1_023 }), { minLength: 20, maxLength: 20 }), (graph, draws) => {

@@ -90,6 +90,9 @@ describe("a short circuit", () => {
     const graph = graphOf({ ...tasks, gate: { branch: "short_circuit", ignoreDownstreamTriggerRules: false } });
     expect(decide(graph, none("near"), [cut])).toMatchObject({ kind: "skipped" });
     expect(decide(graph, none("far"), [cut, ti("near", "skipped")])).toEqual({ kind: "schedule" });
+    const nobody = ti("gate", "success", { branchDecision: { kind: "follow", taskIds: [] } });
+    expect(decide(graph, none("near"), [nobody])).toMatchObject({ kind: "skipped" });
+    expect(decide(graph, none("nearClean"), [nobody])).toEqual({ kind: "schedule" });
   });
 });
 

@@ -34,6 +34,12 @@ describe("a mark", () => {
     expect(await log()).toMatchObject([{ event: "mark success", run_id: "r1", task_id: "load", owner: USER }]);
   });
 
+  test("leaves what it names alone when that has the state already", async () => {
+    await seed([{ load: "success", report: "failed", clean: "upstream_failed" }]);
+    await mark("failed", { taskIds: ["load", "report"] });
+    expect(await states()).toMatchObject({ load: "failed", report: "failed" });
+  });
+
   test("of one instance of a mapped task clears behind it, and leaves the other instances", async () => {
     const [id] = await seed([{ load: "failed", report: "upstream_failed" }]);
     await db.read(
