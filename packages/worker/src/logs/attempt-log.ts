@@ -9,6 +9,7 @@ import type { Logger } from "@millrace/shared/observability";
 
 const GATHER_MS = 200;
 const NOTES_WAIT_MS = 1_000;
+const SETTLE_MS = 250;
 const GATHER_BYTES = 65_536;
 const MAX_LINE_CHARS = 100_000;
 
@@ -43,6 +44,15 @@ export class AttemptLog {
   note(event: string, fields: Readonly<Record<string, unknown>> = {}): void {
     this.#add("info", "millrace", event, fields);
     this.#notesTimer ??= setTimeout(() => this.#flush(), NOTES_WAIT_MS);
+  }
+
+  /** Waits until what was said can be read, so that whoever sees the end of a try sees its log; a slow disk does not hold it. */
+  async settle(): Promise<void> {
+    if (this.#isSilent) return;
+    this.#flush();
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([this.#writing, new Promise((resolve) => (timer = setTimeout(resolve, SETTLE_MS)))]);
+    clearTimeout(timer);
   }
 
   async close(): Promise<void> {

@@ -124,8 +124,9 @@ export class AttemptRunner {
           ? outcomeOf(result)
           : failure(why.kind === "timeout" ? "TaskTimeout" : "WorkerShutdown", why.reason);
       // A handler that ended before it heard of the wish may still be the first: then its end is refused below.
-      const isWritten =
-        why?.kind !== "asked" && (await finisher.finish(attempt, await this.#ending(attempt, spec, outcome, log, why)));
+      const ending = why?.kind === "asked" ? undefined : await this.#ending(attempt, spec, outcome, log, why);
+      await log.settle();
+      const isWritten = ending !== undefined && (await finisher.finish(attempt, ending));
       if (!isWritten) await this.#endAsWished(attempt, spec, log);
       if (spec.callbacks.length > 0) this.#deps.onCallbacks();
     } finally {
