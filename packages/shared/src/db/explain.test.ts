@@ -87,7 +87,7 @@ test("a scheduled task names who holds the slots of its pool", async () => {
   const found = await task("r", "b", 0);
   expect(found.conditions).toEqual([
     { kind: "pool_full", pool: "small", of: 3, used: 2, needs: 2 },
-    { kind: "ahead_of_it", count: 1, more: false },
+    { kind: "ahead_of_it", count: 1 },
   ]);
   expect(found.holders).toMatchObject([
     { dagId: "dag", runId: "r", taskId: "a", mapIndex: -1, slots: 2, since: held.queued_dttm },
@@ -121,9 +121,9 @@ test("what is not there is an error", async () => {
 test("in every state, of every run, with nothing around it alive, there is a reason and nothing is written", async () => {
   await db.read("delete from job");
   for (const [i, state] of TASK_STATES.entries()) {
-    for (const of of ["queued", "running", "failed"]) {
-      const runId = `${of}_${state}`;
-      const id = await seedRun(db, dag, runId, { state: of });
+    for (const runState of ["queued", "running", "failed"]) {
+      const runId = `${runState}_${state}`;
+      const id = await seedRun(db, dag, runId, { state: runState });
       await seedTask(db, id, "a", { state, map_index: i });
       const found = await task(runId, "a", i);
       expect(found.conditions.length, runId).toBeGreaterThan(0);

@@ -44,7 +44,6 @@ export interface RunExplanation extends Explanation<RunState> {
   readonly tasks: readonly Omit<TaskExplanation, "holders">[];
 }
 
-const COUNT_AHEAD_AT_MOST = 1_000;
 const HOLDERS_SHOWN = 50;
 const TASKS_SHOWN = 100;
 
@@ -161,9 +160,7 @@ async function readSituation(
   const [past, [admission], ahead] = await Promise.all([
     loadPast(tx, [{ id: row.id, graph }]),
     scheduled.length === 0 ? [] : tx.run(readAdmission, [core.parallelism, 1, 1]),
-    scheduled.length === 0
-      ? []
-      : tx.run(explainAhead, [scheduled.slice(0, TASKS_SHOWN).map((ti) => ti.id), COUNT_AHEAD_AT_MOST]),
+    scheduled.length === 0 ? [] : tx.run(explainAhead, [scheduled.map((ti) => ti.id)]),
   ]);
   return {
     ...ofRun(row, dagId, runId),
@@ -178,7 +175,7 @@ async function readSituation(
     past: past.get(row.id),
     pools: admission?.pools ?? [],
     occupancy: admission?.occupancy ?? [],
-    ahead: new Map(ahead.map(({ id, count }) => [id, { count, more: count >= COUNT_AHEAD_AT_MOST }])),
+    ahead: new Map(ahead.map(({ id, count }) => [id, count])),
   };
 }
 

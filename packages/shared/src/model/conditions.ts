@@ -47,8 +47,8 @@ export type Condition =
   | { readonly kind: "max_active_tasks"; readonly of: number; readonly used: number }
   | { readonly kind: "max_active_tis_per_dag"; readonly of: number; readonly used: number }
   | { readonly kind: "max_active_tis_per_dagrun"; readonly of: number; readonly used: number }
-  /** Scheduled task instances of its pool that come first; `more`: there are at least so many. */
-  | { readonly kind: "ahead_of_it"; readonly count: number; readonly more: boolean }
+  /** Scheduled task instances of its pool that come first. */
+  | { readonly kind: "ahead_of_it"; readonly count: number }
   | { readonly kind: "queued_next" }
   | { readonly kind: "no_live_worker_for_queue"; readonly queue: string }
   | { readonly kind: "workers_busy"; readonly queue: string; readonly slots: number; readonly running: number }
@@ -137,7 +137,7 @@ export function describeCondition(condition: Condition): string {
     case "max_active_tis_per_dagrun":
       return `maxActiveTisPerDagrun of the task is used up: ${c.used} of ${c.of}`;
     case "ahead_of_it":
-      return `${c.more ? "at least " : ""}${c.count} scheduled ${c.count === 1 ? "task goes" : "tasks go"} first in its pool`;
+      return `${c.count} scheduled ${c.count === 1 ? "task goes" : "tasks go"} first in its pool`;
     case "queued_next":
       return "every limit has room: it is queued with the scheduler's next pass";
     case "no_live_worker_for_queue":

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { admit } from "./admission.ts";
 import { describeCondition, type Condition } from "./conditions.ts";
+import { buildDagGraph } from "./dag-graph.ts";
 import { judgeTask } from "./decide-task.ts";
 import { earliestOf, explainRun, explainTaskInstance, type Situation, type TaskSituation } from "./explain.ts";
 import { graphOf, ti } from "./fixtures/dag.ts";
@@ -89,7 +90,7 @@ describe("a scheduled task instance", () => {
       dag: { ...base.dag, maxActiveTasks: 2 },
       pools: [{ pool: "default_pool", slots: 3 }],
       occupancy: [occupied("default_pool", 2, 2)],
-      ahead: new Map([["b[-1]", { count: 3, more: false }]]),
+      ahead: new Map([["b[-1]", 3]]),
     });
     expect(conditions).toEqual([
       { kind: "parallelism", of: 2, used: 2 },
@@ -97,7 +98,7 @@ describe("a scheduled task instance", () => {
       { kind: "max_active_tasks", of: 2, used: 2 },
       { kind: "max_active_tis_per_dag", of: 2, used: 2 },
       { kind: "max_active_tis_per_dagrun", of: 1, used: 2 },
-      { kind: "ahead_of_it", count: 3, more: false },
+      { kind: "ahead_of_it", count: 3 },
     ]);
   });
 
@@ -112,6 +113,14 @@ describe("a scheduled task instance", () => {
       "dag_paused",
     ]);
   });
+});
+
+test("one that its DAG's failing fast will skip says whose failure that is, but for one from before a clear", () => {
+  const fast = buildDagGraph({ ...graph.spec, failFast: true });
+  const failed = inSituation(ti("c", "failed"));
+  expect(kinds(explain(a("none"), { graph: fast }, [failed]))).toEqual(["fail_fast"]);
+  const old = inSituation(ti("c", "failed", { endedBeforeClear: true }));
+  expect(kinds(explain(a("none"), { graph: fast }, [old]))).toEqual(["decided_next"]);
 });
 
 test("a queued one tells when it is sent again, and whether anybody serves its queue", () => {

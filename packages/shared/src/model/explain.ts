@@ -6,7 +6,7 @@ import type { Cause } from "./cause.ts";
 import type { Condition } from "./conditions.ts";
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { decideChanges } from "./decide-changes.ts";
-import { judgeTask, type Judgement, type TaskSnapshot } from "./decide-task.ts";
+import { judgeTask, type Judgement, type RunView, type TaskSnapshot } from "./decide-task.ts";
 import { failFast } from "./fail-fast.ts";
 import type { PastView } from "./past.ts";
 import type { RunState } from "./run-state.ts";
@@ -75,7 +75,7 @@ export interface Situation {
     }[];
   };
   /** By attempt, for those that are scheduled: what of their pool goes first. */
-  readonly ahead: ReadonlyMap<string, { readonly count: number; readonly more: boolean }>;
+  readonly ahead: ReadonlyMap<string, number>;
 }
 
 export function explainTaskInstance(s: Situation, ti: TaskSituation): readonly Condition[] {
@@ -161,7 +161,15 @@ function changesIn({ graph, tasks, past }: Situation): number {
 
 function judge(s: Situation, ti: TaskSituation): Judgement | undefined {
   const node = s.graph.tasks.get(ti.taskId);
-  return node === undefined ? undefined : judgeTask(s.graph, node, ti, viewOf(s.tasks), s.past);
+  return node === undefined ? undefined : judgeTask(s.graph, node, ti, viewIn(s), s.past);
+}
+
+const views = new WeakMap<readonly TaskSituation[], RunView>();
+/** Made once for all task instances that are asked about. */
+function viewIn({ tasks }: Situation): RunView {
+  const view = views.get(tasks) ?? viewOf(tasks);
+  views.set(tasks, view);
+  return view;
 }
 
 const isDecidable = (state: TaskState): boolean => (DECIDABLE_TASK_STATES as readonly string[]).includes(state);
@@ -171,13 +179,14 @@ function beforeDecision(s: Situation, ti: TaskSituation, node: TaskNode | undefi
   if (state === "success" || state === "failed") return [{ kind: "run_finished", state, reason }];
   if (node === undefined) return [{ kind: "task_removed", version: s.run.versionId }];
   const holds: Condition[] = state === "queued" ? runHolds(s) : [];
-  const fast = failFast(s.graph, s.tasks);
-  const failed = s.tasks.find(
-    (other) => other.state === "failed" && s.graph.tasks.get(other.taskId)?.spec.isTeardown !== true,
-  );
-  if (fast?.skip.includes(ti) === true && failed !== undefined)
-    holds.push({ kind: "fail_fast", taskId: failed.taskId });
-  const { kind, causes } = judgeTask(s.graph, node, ti, viewOf(s.tasks), s.past);
+  if (failFast(s.graph, s.tasks)?.skip.includes(ti) === true) {
+    const isTeardown = (id: string) => s.graph.tasks.get(id)?.spec.isTeardown === true;
+    const failed = s.tasks.find(
+      (other) => other.state === "failed" && other.endedBeforeClear !== true && !isTeardown(other.taskId),
+    );
+    if (failed !== undefined) holds.push({ kind: "fail_fast", taskId: failed.taskId });
+  }
+  const { kind, causes } = judgeTask(s.graph, node, ti, viewIn(s), s.past);
   holds.push(...schedulerOf(s));
   const conditions = [...holds, ...causes.map((cause) => withTime(cause, ti))];
   if (kind === "wait" || holds.length > 0) return conditions;
@@ -207,11 +216,11 @@ function beforeAdmission(s: Situation, ti: TaskSituation, node: TaskNode | undef
       maxActiveTisPerDagrun: node?.spec.maxActiveTisPerDagrun,
     }),
   });
-  const ahead = s.ahead.get(ti.id);
+  const count = s.ahead.get(ti.id) ?? 0;
   const conditions: Condition[] = [
     ...(s.dag.isPaused ? [PAUSED] : []),
     ...refusals.map((refusal) => ofRefusal(refusal, s, candidate)),
-    ...(ahead === undefined || ahead.count === 0 ? [] : [{ kind: "ahead_of_it", ...ahead } as const]),
+    ...(count === 0 ? [] : [{ kind: "ahead_of_it", count } as const]),
     ...schedulerOf(s),
   ];
   return conditions.length > 0 ? conditions : [{ kind: "queued_next" }];
@@ -268,7 +277,7 @@ const holder = ({ limits }: Situation, { worker, heartbeatAge }: TaskSituation) 
 /** What the deciders would say of it again: for those that they ended themselves. */
 function whyFinished(s: Situation, ti: TaskSituation, node: TaskNode | undefined): readonly Condition[] {
   if (node === undefined || ti.reason !== null || !DECIDED.includes(ti.state)) return [];
-  const { kind, causes } = judgeTask(s.graph, node, { ...ti, state: "none" }, viewOf(s.tasks), s.past);
+  const { kind, causes } = judgeTask(s.graph, node, { ...ti, state: "none" }, viewIn(s), s.past);
   return kind === ti.state ? causes.map((cause) => withTime(cause, ti)) : [];
 }
 

@@ -1,3 +1,4 @@
+import type { Announced } from "@millrace/shared/queue";
 import type { Command } from "commander";
 import { withDatabase, type DatabaseWork } from "../../actions.ts";
 import { newCommand } from "../../io/command.ts";
@@ -48,10 +49,7 @@ export const deleteRunCommand = (io: Io): Command =>
       });
     });
 
-async function announce(
-  { config }: DatabaseWork,
-  change: Parameters<typeof import("../../process/announce-change.ts").announceChange>[1],
-) {
+async function announce({ config }: DatabaseWork, change: Announced) {
   const { announceChange } = await import("../../process/announce-change.ts");
   await announceChange(config, change);
 }

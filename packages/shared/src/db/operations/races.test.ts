@@ -29,22 +29,19 @@ const writes = {
   queue: (on: Queryable, id: string) => on.run(queueTasks, [[id], [5], 1]),
 };
 
+/** Sessions that wait for a lock here; other tests share the server. */
+const waiting = () =>
+  db.read("select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock' and state = 'active'", [
+    database.name,
+  ]);
+
 /** Runs `write` in a transaction that is committed only when `wish` waits for it. */
 async function duringWrite<T>(write: (tx: Queryable) => Promise<unknown>, wish: () => Promise<T>): Promise<T> {
   let wished: Promise<T> | undefined;
   await db.transaction(async (tx) => {
     await write(tx);
     wished = wish();
-    await waitUntil(
-      async () =>
-        (
-          await db.read(
-            "select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock' and state = 'active'",
-            [database.name],
-          )
-        ).length > 0,
-      { what: "the wish waits" },
-    );
+    await waitUntil(async () => (await waiting()).length > 0, { what: "the wish waits" });
   });
   if (wished === undefined) throw new Error("nothing was wished");
   return await wished;
@@ -127,5 +124,5 @@ test("many clears, marks and ends of the same tasks leave every one in a legal s
     "select distinct coalesce(state, 'none') as state from task_instance where task_id = 'load'",
   );
   for (const { state } of left) expect(["none", "restarting", "shutdown", "success"]).toContain(state);
-  expect(await db.read("select from pg_stat_activity where wait_event_type = 'Lock'")).toEqual([]);
+  expect(await waiting()).toEqual([]);
 });

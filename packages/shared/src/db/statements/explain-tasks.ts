@@ -10,6 +10,7 @@ export interface ExplainedTask {
   readonly mapIndex: number;
   readonly state: TaskState;
   readonly isDue: boolean;
+  readonly endedBeforeClear: boolean;
   readonly branchDecision: BranchDecision | null;
   readonly pool: string;
   readonly poolSlots: number;
@@ -32,7 +33,7 @@ export const explainTaskRows = defineStatement<readonly [dagId: string, runId: s
   name: "explain-tasks",
   sql: `
 select ti.id, ti.task_id as "taskId", ti.map_index as "mapIndex", coalesce(ti.state, 'none') as state,
-  coalesce(ti.retry_at <= now(), true) as "isDue", ti.branch_decision as "branchDecision", ti.pool, ti.pool_slots as "poolSlots",
+  coalesce(ti.retry_at <= now(), true) as "isDue", coalesce(ti.end_date < r.queued_at, false) as "endedBeforeClear", ti.branch_decision as "branchDecision", ti.pool, ti.pool_slots as "poolSlots",
   ti.queue, ti.priority_weight as "priorityWeight",
   coalesce((select x.at from task_instance_transition x where x.row_id = ti.row_id order by x.epoch desc limit 1), r.queued_at) as since,
   ti.queued_dttm as "queuedAt", ti.updated_at as "sentAt", ti.start_date as "startedAt", ti.retry_at as "retryAt",
