@@ -51,10 +51,6 @@ export interface Case {
   changes: readonly Change<TaskInstanceSnapshot>[];
 }
 
-export async function examineRuns(deps: ActorDeps, targets: readonly Target[]): Promise<Examined> {
-  return await writeExamined(deps, await decideExamined(deps, targets));
-}
-
 /** What an examination decided, before any of it is written. */
 export interface Decided {
   readonly cases: readonly Case[];

@@ -79,7 +79,7 @@ describe("the outcome of a handler", () => {
     );
     expect(await run(() => new Date())).toMatchObject({ kind: "failed", retryable: true });
     expect(await failure(run(() => "x".repeat(100), { maxXComBytes: 50 }))).toContain(
-      "is 102 bytes of JSON, and the limit is 50",
+      "is 100 characters, and the limit of the whole is 50 bytes",
     );
   });
 

@@ -25,7 +25,7 @@ export class ValueNotStorable extends Error {
  * @throws ValueNotStorable
  */
 export function encodeJson(value: unknown, maxBytes: number = DEFAULT_MAX_BYTES): Json {
-  check(value, "$", 0, new Set());
+  check(value, "$", 0, new Set(), maxBytes);
   const encoded = JSON.stringify(value);
   const bytes = Buffer.byteLength(encoded, "utf8");
   if (bytes > maxBytes) {
@@ -37,7 +37,14 @@ export function encodeJson(value: unknown, maxBytes: number = DEFAULT_MAX_BYTES)
   return JSON.parse(encoded) as Json; // what JSON.parse returns is Json
 }
 
-function check(value: unknown, path: string, depth: number, around: Set<object>): void {
+function check(value: unknown, path: string, depth: number, around: Set<object>, maxBytes: number): void {
+  // Before anything is made of it: a copy of a huge text may be more than the process has room for.
+  if (typeof value === "string" && value.length > maxBytes) {
+    throw new ValueNotStorable(
+      path,
+      `is ${value.length} characters, and the limit of the whole is ${maxBytes} bytes: store the data elsewhere and pass on where it is`,
+    );
+  }
   const wrong = typeof value === "object" && value !== null ? wrongObject(value) : wrongPrimitive(value);
   if (wrong !== undefined) throw new ValueNotStorable(path, wrong);
   if (typeof value !== "object" || value === null) return;
@@ -53,14 +60,14 @@ function check(value: unknown, path: string, depth: number, around: Set<object>)
           "is undefined in an array, where JSON has no place for it: use null",
         );
       }
-      check(element, `${path}[${index}]`, depth + 1, around);
+      check(element, `${path}[${index}]`, depth + 1, around, maxBytes);
     }
   } else {
     for (const [key, property] of Object.entries(value)) {
       const inner = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
       const wrongKey = wrongText(key);
       if (wrongKey !== undefined) throw new ValueNotStorable(inner, `has a key that ${wrongKey}`);
-      if (property !== undefined) check(property, inner, depth + 1, around);
+      if (property !== undefined) check(property, inner, depth + 1, around, maxBytes);
     }
   }
   around.delete(value);

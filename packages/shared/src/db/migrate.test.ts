@@ -71,8 +71,8 @@ test("a database that lacks the last migration is refused with what it has and n
 test("a database of a newer program is neither used nor migrated", async () => {
   const { url, db } = await migrated();
   await db.query("insert into millrace_migration (name, batch, migration_time) values ('9999-later', 2, now())");
-  for (const refused of [requireSchema(url), migrate(url)]) {
-    await expect(refused).rejects.toMatchObject({ code: "DATABASE_TOO_NEW", values: { found: "9999-later" } });
+  for (const refuses of [requireSchema, migrate]) {
+    await expect(refuses(url)).rejects.toMatchObject({ code: "DATABASE_TOO_NEW", values: { found: "9999-later" } });
   }
 });
 

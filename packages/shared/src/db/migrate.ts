@@ -44,22 +44,34 @@ export interface MigrateResult {
 export async function migrate(url: string, defaults: { defaultPoolSlots?: number } = {}): Promise<MigrateResult> {
   const db = open(url);
   try {
-    return await db.transaction(async (trx) => {
-      await trx.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
-      await refuseNewer(trx, url);
-      const [, applied] = (await trx.migrate.latest()) as [number, string[]];
-      await trx.raw(guardSql());
-      await trx.raw(
-        `insert into slot_pool (pool, slots, description) values ('default_pool', ?, 'Default pool') on conflict (pool) do nothing`,
-        [defaults.defaultPoolSlots ?? 128],
-      );
+    const trx = await db.transaction();
+    // What fails is told by the statement that failed; knex would tell it here again, to nobody.
+    trx.executionPromise.catch(() => undefined);
+    try {
+      const applied = await migrateWithin(trx, url, defaults.defaultPoolSlots ?? 128);
+      await trx.commit();
       return { applied };
-    });
+    } catch (error) {
+      await trx.rollback().catch(() => undefined);
+      throw error;
+    }
   } catch (error) {
     throw asUnreachable(error, url);
   } finally {
     await db.destroy();
   }
+}
+
+async function migrateWithin(trx: Knex.Transaction, url: string, defaultPoolSlots: number): Promise<string[]> {
+  await trx.raw("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK]);
+  await refuseNewer(trx, url);
+  const [, applied] = (await trx.migrate.latest()) as [number, string[]];
+  await trx.raw(guardSql());
+  await trx.raw(
+    `insert into slot_pool (pool, slots, description) values ('default_pool', ?, 'Default pool') on conflict (pool) do nothing`,
+    [defaultPoolSlots],
+  );
+  return applied;
 }
 
 /** @throws AppError DATABASE_NOT_MIGRATED, DATABASE_TOO_NEW or DATABASE_UNREACHABLE. */
