@@ -64,7 +64,7 @@ export interface TaskOptions<Rule extends TriggerRule = TriggerRule> {
   readonly retryExponentialBackoff?: boolean | number;
   /** The longest delay between two tries, in seconds. */
   readonly maxRetryDelay?: number;
-  /** Tasks with a higher weight are queued first; a 32-bit integer. @default 1 */
+  /** Tasks with a higher weight are queued first; from 0 to 2³¹ - 1. @default 1 */
   readonly priorityWeight?: number;
   /** Whose weights are added to the task's own: all downstream, all upstream, or none. @default "downstream" */
   readonly weightRule?: WeightRule;

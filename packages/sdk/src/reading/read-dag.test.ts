@@ -120,10 +120,8 @@ describe("reading a DAG", () => {
     [{ retries: Number.NaN }, "retries must be an integer between 0 and 2147483647, got NaN"],
     [{ retries: "2" }, 'retries must be an integer between 0 and 2147483647, got "2"'],
     [{ poolSlots: 0 }, "poolSlots must be an integer between 1 and 2147483647, got 0"],
-    [
-      { priorityWeight: 2 ** 31 },
-      "priorityWeight must be an integer between -2147483648 and 2147483647, got 2147483648",
-    ],
+    [{ priorityWeight: 2 ** 31 }, "priorityWeight must be an integer between 0 and 2147483647, got 2147483648"],
+    [{ priorityWeight: -1 }, "priorityWeight must be an integer between 0 and 2147483647, got -1"],
     [{ retryDelay: -1 }, "retryDelay must be a number of seconds, zero or more, got -1"],
     [{ executionTimeout: 0 }, "executionTimeout must be a number of seconds, positive, got 0"],
     [

@@ -41,7 +41,7 @@ const CHECKS: Readonly<Record<keyof TaskOptions, Check>> = {
       ? undefined
       : `must be true, false, or a factor of 1 or more, got ${show(value)}`,
   maxRetryDelay: seconds("positive"),
-  priorityWeight: integer(-INT32, INT32 - 1),
+  priorityWeight: integer(0, INT32 - 1),
   weightRule: oneOf(WEIGHT_RULES),
   executor: name(250),
   doXcomPush: boolean,
