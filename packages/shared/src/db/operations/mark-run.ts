@@ -50,7 +50,7 @@ export async function markRun(db: Database, versions: DagVersions, request: Mark
         (run.state === "queued" || run.state === "running") &&
         targets.tasks.some((task) => isTeardown(task) && !isFinished(task.state));
       if (!goesOn) await tx.run(markRuns, [[run.id], state, `marked by ${user}`]);
-      else if (state === "failed") await tx.run(wishRun, [run.id, state, `marked by ${user}`]);
+      else await tx.run(wishRun, [run.id, state === "failed" ? "failed" : null, `marked by ${user}`]);
       await noteOperation(tx, { event: `mark run ${state}`, dagId, runId, user }, tasks);
       return { tasks, stopped, dagRunIds: await runsToLookAt(tx, [run.id]) };
     },

@@ -30,8 +30,14 @@ from locked l where r.id = l.id
 returning r.id, r.dag_id as "dagId", r.run_id as "runId"`,
 });
 
-/** The run goes on, and its verdict will be this state whatever its tasks say. Locks: the run, which the caller holds. */
-export const wishRun = defineStatement<readonly [id: number, state: string, reason: string], { readonly id: number }>({
+/**
+ * The run goes on, and its verdict will be this state whatever its tasks say; null takes an earlier wish back. Locks: the
+ * run, which the caller holds.
+ */
+export const wishRun = defineStatement<
+  readonly [id: number, state: string | null, reason: string],
+  { readonly id: number }
+>({
   name: "wish-run",
   sql: `
 update dag_run set mark = $2, state_reason = left($3, 250), updated_at = now()
