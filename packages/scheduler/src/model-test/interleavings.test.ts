@@ -4,6 +4,7 @@ import { testDatabase } from "@millrace/testkit";
 import {
   claimAttempts,
   clearTasks,
+  defineStatement,
   finishAttempts,
   lockRuns,
   markTasks,
@@ -24,7 +25,7 @@ import { bringTo, rowOf, seedWorld, smallWorld } from "./fixtures/small-dag.ts";
 import { interleave, merges, SteppedDatabase } from "./fixtures/stepping.ts";
 
 /** Orders tried of one race; where there are more, these are drawn evenly from all. */
-const AT_MOST = 120;
+const AT_MOST = 80;
 vi.setConfig({ testTimeout: 180_000 });
 
 const database = await testDatabase();
@@ -87,6 +88,12 @@ const selection = { dagId: "dag", runIds: ["run0"], taskIds: ["a"], user: "user"
 const clear: Act<unknown> = async (on, product) => await clearTasks(on, product.versions, selection);
 const stateOf = async (product: Product, taskId = "a") => (await rowOf(product, taskId)).state;
 
+/** Other work comes first from now on: without it both sections would pick the same. */
+const putFirst = defineStatement<readonly [taskIds: readonly string[]], never>({
+  name: "put-first",
+  sql: "update task_instance set priority_weight = 9 where task_id = any ($1::text[]) and state = 'scheduled'",
+});
+
 const twoRoom = { ...config, core: { ...config.core, parallelism: 2 } };
 test.each([
   ["a pool", "update slot_pool set slots = 2", config],
@@ -102,7 +109,10 @@ test.each([
       await product.transact(startQueuedRuns);
     },
     first: queue,
-    second: queue,
+    second: async (on, product) => {
+      await on.transaction(async (tx) => await tx.run(putFirst, [["c", "d"]]));
+      await queue(on, product);
+    },
     check: async () => {
       expect(await db.read("select from task_instance where state = 'queued'")).toHaveLength(2);
     },

@@ -53,7 +53,10 @@ async function seed(random: Random): Promise<readonly DagSpec[]> {
   return dags;
 }
 
-/** Takes some of what is queued and ends some of what runs. True while anything is left. */
+/**
+ * Takes some of what is queued and ends some of what runs, and has other tasks come first from now on, so that schedulers
+ * which read at different times pick differently. True while anything is left.
+ */
 async function work(on: Database, random: Random): Promise<boolean> {
   const rows = await on.read<{ id: string; epoch: number; state: string }>(
     "select id, epoch, state from task_instance where state in ('scheduled', 'queued', 'running') order by row_id",
@@ -77,6 +80,9 @@ async function work(on: Database, random: Random): Promise<boolean> {
     [],
     [],
     ends.map(() => null),
+  ]);
+  await on.read("update task_instance set priority_weight = (row_id * $1) % 11 where state = 'scheduled'", [
+    1 + random.integer(10),
   ]);
   return rows.length > 0;
 }
