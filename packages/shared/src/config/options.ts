@@ -72,7 +72,7 @@ export const OPTIONS = {
   workers: {
     concurrency: integer(16, 1, "Attempts that one worker runs at once.", 10_000),
     queues: list(["default"], "Queues that a worker takes from."),
-    child_max_tasks: integer(1_000, 1, "Attempts after which a child process is replaced."),
+    child_max_tasks: integer(10_000, 1, "Attempts after which a child process is replaced."),
     child_max_rss_mb: integer(512, 32, "Resident memory above which a child process is replaced. MiB."),
     child_heap_mb: integer(1_024, 64, "Largest heap of a child process. MiB."),
     graceful_timeout: seconds(600, "How long a stopping worker lets its attempts finish before it hands them back."),
