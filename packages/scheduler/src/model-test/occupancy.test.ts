@@ -37,17 +37,18 @@ const limited = {
 
 async function seed(random: Random): Promise<readonly DagSpec[]> {
   await database.reset();
-  await db.read("insert into slot_pool (pool, slots) values ('narrow', $1), ('wide', $2)", [
-    2 + random.integer(3),
-    3 + random.integer(5),
-  ]);
   const ids = Array.from({ length: 6 }, (_, i) => `t${i}`);
   const dags = ["one", "two", "three"].map((dagId) => {
     const world = smallWorld(Object.fromEntries(ids.map((id) => [id, {}])), dagId);
     return loadOf(random, { ...specOf(world, random), maxActiveRuns: 4 });
   });
   const product = new Product(db);
+  // Before the pools: it lifts the limits of those that are there.
   await product.seed(dags.map((spec) => ({ spec, runIds: ["run0", "run1", "run2"] })));
+  await db.read("insert into slot_pool (pool, slots) values ('narrow', $1), ('wide', $2)", [
+    2 + random.integer(3),
+    3 + random.integer(5),
+  ]);
   await db.read("update dag set max_active_tasks = 3 + length(dag_id) % 3");
   await product.transact(startQueuedRuns);
   return dags;
