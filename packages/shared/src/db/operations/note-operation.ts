@@ -22,7 +22,10 @@ export async function noteOperation(
     const different = new Set(values);
     return different.size === 1 ? (values[0] ?? null) : null;
   };
-  const names = tasks.map((task) => `${task.runId}: ${task.taskId}${task.mapIndex < 0 ? "" : `[${task.mapIndex}]`}`);
+  // Tasks come in the order of their ids, which means nothing to a reader.
+  const names = tasks
+    .map((task) => `${task.runId}: ${task.taskId}${task.mapIndex < 0 ? "" : `[${task.mapIndex}]`}`)
+    .sort();
   await tx.run(insertLog, [
     [event],
     [dagId],
