@@ -17,6 +17,7 @@ export interface RedisBrokerOptions {
 const MAX_WAKES = 100_000;
 const TAKE_AT_ONCE = 1_000;
 const SEND_TIMEOUT_MS = 10_000;
+const LAST_WORDS_MS = 1_000;
 
 export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broker {
   const target = withoutPassword(url);
@@ -54,10 +55,15 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
     }
     return queue;
   };
+  // While the first connection is made a hint waits for it; while a lost one is made anew there would be no end to waiting.
+  const canSay = () => main.status === "ready" || (!wasReady && main.status.startsWith("connect"));
+  const saying = new Set<Promise<unknown>>();
   const fireAndForget = (command: Promise<unknown>) => {
-    command.catch((error: unknown) => log.debug({ cause: messageOf(error) }, "a hint to redis was lost"));
+    const said = command
+      .catch((error: unknown) => log.debug({ cause: messageOf(error) }, "a hint to redis was lost"))
+      .finally(() => saying.delete(said));
+    saying.add(said);
   };
-
   return {
     target,
     check: async () => {
@@ -92,7 +98,7 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
         log,
       ),
     wake: (wakes) => {
-      if (wakes.length === 0 || main.status !== "ready") return;
+      if (wakes.length === 0 || !canSay()) return;
       const said = main.rpush(wakeKey, JSON.stringify(wakes)).then(async (length) => {
         if (length > MAX_WAKES) await main.ltrim(wakeKey, -MAX_WAKES / 2, -1);
       });
@@ -124,7 +130,7 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
       taker = undefined;
     },
     signalAttempts: (ids) => {
-      if (ids.length > 0 && main.status === "ready") fireAndForget(main.publish(signalChannel, JSON.stringify(ids)));
+      if (ids.length > 0 && canSay()) fireAndForget(main.publish(signalChannel, JSON.stringify(ids)));
     },
     onSignal: async (listener) => {
       const subscriber = connect();
@@ -133,6 +139,8 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
     },
     onReconnect: (listener) => reconnectListeners.push(listener),
     close: async () => {
+      // A command that ends right after it said something has said it.
+      await within(LAST_WORDS_MS, Promise.all(saying)).catch(() => undefined);
       await Promise.allSettled([...queues.values()].map((queue) => queue.close()));
       for (const redis of connections) redis.disconnect();
     },
