@@ -34,9 +34,15 @@ export async function confirmChange(io: Io, { config }: DatabaseWork, change: Ch
   await printList(io, "table", COLUMNS, planned.tasks.toSorted(byName));
   if (change.dryRun === true || planned.tasks.length === 0) return;
   await confirm(io, `${change.verb} ${count(planned.tasks.length)}?`, change.yes);
-  const operated = await change.run(false);
-  const { announceChange } = await import("../process/announce-change.ts");
-  await announceChange(config, operated);
+  const { openAnnouncer } = await import("../process/announce-change.ts");
+  const announcer = await openAnnouncer(config);
+  let operated: Operated;
+  try {
+    operated = await change.run(false);
+    announcer.announce(operated);
+  } finally {
+    await announcer.close();
+  }
   io.note(`${change.verb}: ${count(operated.tasks.length)}${waiting(operated)}`);
 }
 
