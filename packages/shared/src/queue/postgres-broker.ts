@@ -47,9 +47,12 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
     });
     listener = client;
     client.on("notification", ({ channel, payload }) => {
-      if (channel === WAKE) pending.push(...(JSON.parse(payload ?? "[]") as Wake[]));
-      else for (const tell of signalListeners) tell(JSON.parse(payload ?? "[]") as string[]);
-      gate.set();
+      if (channel === WAKE) {
+        pending.push(...(JSON.parse(payload ?? "[]") as Wake[]));
+        gate.set();
+      } else {
+        for (const tell of signalListeners) tell(JSON.parse(payload ?? "[]") as string[]);
+      }
     });
     const again = () => {
       if (closed || listener !== client) return;
