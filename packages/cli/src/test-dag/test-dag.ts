@@ -162,6 +162,7 @@ class TestRun {
     if (outcome.kind === "skipped") {
       return this.#set(taskId, { state: "skipped", durationMs, reason: outcome.message });
     }
+    if (outcome.kind !== "failed") throw new Error(`a task cannot be ${outcome.kind} yet`);
     const { tryNumber } = this.#task(taskId);
     const spec = this.#specOf(taskId);
     const tryAgain = hasTryLeft({ tryNumber, maxTries: spec.retries, retryable: outcome.retryable });

@@ -17,6 +17,11 @@ export interface Artifact {
    * callbacks.
    */
   runCallback?(request: CallbackRequest, host: RunHost): Promise<CallbackOutcome>;
+  /**
+   * Runs one trigger of the file, in a triggerer, to its event. Never rejects. Absent in bundles that are older than
+   * triggers.
+   */
+  runTrigger?(request: TriggerRunRequest, host: RunHost): Promise<TriggerOutcome>;
 }
 
 /** A DAG as read, or every reason why it could not be. */
@@ -50,6 +55,84 @@ export interface RunRequest {
   readonly maxXComBytes?: number;
   /** False when a later run of the schedule is due already; given to tasks that ask for it. Default true. */
   readonly isLatestRun?: boolean;
+  /** Present when this try has waited before: it was deferred, or gave its slot back between two pokes. */
+  readonly waited?: Waited;
+}
+
+/** What is known of the waiting of one try. It starts afresh with each new try. */
+export interface Waited {
+  /** From the first start of this try until now, by the database's clock. */
+  readonly seconds: number;
+  /** How many pokes of this try have ended in a reschedule. */
+  readonly reschedules: number;
+  /** Present when the task resumes after a deferral. */
+  readonly resumed?: Resumed;
+}
+
+export interface Resumed {
+  readonly event: TriggerEvent;
+  /** What the deferral kept for now. */
+  readonly state: Json;
+}
+
+/** A wait, as data: which trigger, and with what. */
+export interface TriggerSpec {
+  /** A built-in trigger (`millrace.…`, run by the triggerer itself) or one that the file defines. */
+  readonly name: string;
+  readonly kwargs: Readonly<Record<string, Json>>;
+  /** Only triggerers that take from this queue run it. Default: those that name no queues. */
+  readonly queue?: string;
+}
+
+/** What ended a wait, as the resumed task is told. */
+export type TriggerEvent =
+  | { readonly kind: "event"; readonly payload: Json }
+  /** The deferral's own time ran out. */
+  | { readonly kind: "timeout" }
+  /** The trigger threw, blocked its process, or is missing. */
+  | { readonly kind: "failed"; readonly error: TaskError };
+
+export interface TriggerRunRequest {
+  readonly triggerId: number;
+  readonly trigger: TriggerSpec;
+  /** The attempt that waits, without its inputs. */
+  readonly attempt: Omit<RunRequest, "inputs" | "waited">;
+}
+
+export type TriggerOutcome =
+  | { readonly kind: "event"; readonly payload: Json }
+  /** Ends the task without a worker. A failure obeys the task's retries. */
+  | TriggerEnd
+  | { readonly kind: "failed"; readonly error: TaskError };
+
+export interface TriggerEnd {
+  readonly kind: "end";
+  readonly state: "success" | "failed" | "skipped";
+  /** The return value, for `success`. */
+  readonly value?: Json;
+  readonly message?: string;
+  /** For `failed`. Default true. */
+  readonly retryable?: boolean;
+}
+
+/** A question to people: what `hitl_detail` stores. */
+export interface HitlRequest {
+  readonly subject: string;
+  readonly body?: string;
+  readonly options: readonly string[];
+  readonly defaults?: readonly string[];
+  readonly multiple: boolean;
+  /** By name: a JSON Schema with `default`, as the params of a DAG. */
+  readonly params: Readonly<Record<string, Json>>;
+  readonly assignedUsers: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** The payload of the event with which a task that asked people resumes. */
+export interface HitlResponse {
+  readonly chosenOptions: readonly string[];
+  readonly paramsInput: Readonly<Record<string, Json>>;
+  readonly respondedAt: string;
+  readonly respondedBy: { readonly id: string; readonly name: string } | null;
 }
 
 export type TaskCallbackKind = "onSuccess" | "onFailure" | "onRetry" | "onSkipped";
@@ -91,6 +174,48 @@ export interface RunHost {
    * handler die before it could do so itself.
    */
   processGroup?(pid: number, state: "started" | "ended"): void;
+  /** Starts a run. The same `runId` for the same try: a repeat finds the run that it made. */
+  triggerDagRun?(request: TriggerDagRunRequest): Promise<TriggeredDagRun>;
+  /** The state of a run; undefined when there is none. */
+  getRunState?(dagId: string, runId: string): Promise<string | undefined>;
+  /** How many of the watched things are in which state: what an external-task sensor asks. */
+  getExternalStates?(query: ExternalStatesQuery): Promise<readonly ExternalState[]>;
+}
+
+export interface TriggerDagRunRequest {
+  readonly dagId: string;
+  readonly runId?: string;
+  readonly logicalDate?: string | null;
+  readonly conf?: Readonly<Record<string, Json>>;
+  readonly note?: string;
+  /** A run of this id that exists is cleared and runs again. Default false: it is refused. */
+  readonly resetDagRun?: boolean;
+  /** Refuse when the DAG is paused. Default false: the run waits. */
+  readonly failWhenDagIsPaused?: boolean;
+}
+
+export interface TriggeredDagRun {
+  readonly dagId: string;
+  readonly runId: string;
+  /** `exists`: there was such a run, and it was left as it is. */
+  readonly outcome: "created" | "reset" | "exists";
+}
+
+/** Runs of one DAG by logical date or by run id; of them the named tasks, groups, or the runs themselves. */
+export interface ExternalStatesQuery {
+  readonly dagId: string;
+  readonly taskIds?: readonly string[];
+  readonly taskGroupId?: string;
+  readonly logicalDates?: readonly string[];
+  readonly runIds?: readonly string[];
+}
+
+export interface ExternalState {
+  readonly runId: string;
+  /** Null for the run itself. */
+  readonly taskId: string | null;
+  readonly mapIndex: number;
+  readonly state: string;
 }
 
 export interface XComKey {
@@ -127,7 +252,22 @@ export type TaskOutcome =
       readonly branch?: BranchDecision;
     }
   | { readonly kind: "skipped"; readonly message: string }
-  | { readonly kind: "failed"; readonly retryable: boolean; readonly error: TaskError };
+  | { readonly kind: "failed"; readonly retryable: boolean; readonly error: TaskError }
+  /** The task waits for a trigger and holds no worker meanwhile. */
+  | {
+      readonly kind: "deferred";
+      readonly trigger: TriggerSpec;
+      /** `resume`: a worker runs the task again with the event. `end`: the event's payload is the task's value. */
+      readonly onEvent: "resume" | "end";
+      /** Given back with the event. */
+      readonly state: Json;
+      /** Seconds until the wait is given up; more than 0. */
+      readonly timeoutSeconds?: number;
+      /** With the trigger `millrace.hitl`: what is asked. */
+      readonly hitl?: HitlRequest;
+    }
+  /** A sensor gives its slot back; it is started again after this, in the same try. */
+  | { readonly kind: "rescheduled"; readonly delaySeconds: number };
 
 export interface TaskError {
   readonly name: string;

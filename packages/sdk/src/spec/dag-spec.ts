@@ -51,6 +51,24 @@ export type InputSpec =
 /** A task whose result decides which of its direct downstream tasks go on. */
 export type BranchKind = "branch" | "short_circuit";
 
+export interface StartTriggerSpec {
+  readonly trigger: {
+    readonly name: string;
+    readonly kwargs: Readonly<Record<string, Json>>;
+    readonly queue?: string;
+  };
+  readonly onEvent: "resume" | "end";
+  readonly timeoutSeconds?: number;
+}
+
+/** Airflow's `ExternalTaskMarker`: the task of another DAG that waits for this one, at the same logical date. */
+export interface ExternalTaskMarkerSpec {
+  readonly dagId: string;
+  readonly taskId: string;
+  /** How many markers in a row a clear follows. */
+  readonly recursionDepth: number;
+}
+
 export interface TaskSpec {
   readonly taskId: string;
   /** What the task is: `task` for a plain handler, else the operator's name (`bash`, `empty`, `branch`, …). */
@@ -59,6 +77,10 @@ export interface TaskSpec {
   readonly upstream: readonly string[];
   readonly inputs: Readonly<Record<string, InputSpec>>;
   readonly branch?: BranchKind;
+  /** The task begins with this wait, before any worker has it. */
+  readonly startTrigger?: StartTriggerSpec;
+  /** Tasks of other DAGs that a clear of this one clears as well, when it is recursive. */
+  readonly externalTaskMarker?: ExternalTaskMarkerSpec;
   /** Only with `branch: "short_circuit"`: skip everything downstream whatever its trigger rule. */
   readonly ignoreDownstreamTriggerRules?: boolean;
   readonly isSetup: boolean;

@@ -48,6 +48,9 @@ export interface Broker {
   /** Asks the workers that have these attempts to look at them at once. Never rejects. */
   signalAttempts(ids: readonly string[]): void;
   onSignal(listener: (ids: readonly string[]) => void): Promise<void>;
+  /** Tells every triggerer that triggers came or went. Never rejects. */
+  callTriggerers(): void;
+  onTriggererCall(listener: () => void): Promise<void>;
   /** Called when the connection came back after it was lost: the queue may have been emptied meanwhile. */
   onReconnect(listener: () => void): void;
   close(): Promise<void>;

@@ -18,6 +18,7 @@ type PostgresQueue = InstanceType<typeof Queue<AttemptMessage>>;
 
 const WAKE = "millrace_wake";
 const SIGNAL = "millrace_signal";
+const TRIGGERS = "millrace_triggers";
 const MAX_NOTIFY_BYTES = 7_000;
 
 export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions): Broker {
@@ -36,6 +37,7 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
   const gate = new SignalGate();
   const reconnectListeners: (() => void)[] = [];
   const signalListeners: ((ids: readonly string[]) => void)[] = [];
+  const triggererListeners: (() => void)[] = [];
   let listener: pg.Client | undefined;
   let closed = false;
 
@@ -50,6 +52,8 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
       if (channel === WAKE) {
         pending.push(...(JSON.parse(payload ?? "[]") as Wake[]));
         gate.set();
+      } else if (channel === TRIGGERS) {
+        for (const tell of triggererListeners) tell();
       } else {
         for (const tell of signalListeners) tell(JSON.parse(payload ?? "[]") as string[]);
       }
@@ -71,6 +75,7 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
     await client.connect();
     await client.query(`listen ${WAKE}`);
     await client.query(`listen ${SIGNAL}`);
+    await client.query(`listen ${TRIGGERS}`);
   };
   let listening: Promise<void> | undefined;
   const ensureListening = async (): Promise<void> => {
@@ -136,6 +141,11 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
     signalAttempts: (ids) => notify(SIGNAL, ids),
     onSignal: async (tell) => {
       signalListeners.push(tell);
+      await ensureListening();
+    },
+    callTriggerers: () => notify(TRIGGERS, [true]),
+    onTriggererCall: async (tell) => {
+      triggererListeners.push(tell);
       await ensureListening();
     },
     onReconnect: (tell) => reconnectListeners.push(tell),

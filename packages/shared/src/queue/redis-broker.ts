@@ -45,6 +45,7 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
   let taker: Redis | undefined;
   const wakeKey = `${prefix}:wake`;
   const signalChannel = `${prefix}:signal`;
+  const triggererChannel = `${prefix}:triggers`;
   const queues = new Map<string, Queue<AttemptMessage>>();
   const queueOf = (name: string): Queue<AttemptMessage> => {
     let queue = queues.get(name);
@@ -136,6 +137,14 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
       const subscriber = connect();
       subscriber.on("message", (_channel, payload) => listener(JSON.parse(payload) as string[]));
       await subscriber.subscribe(signalChannel);
+    },
+    callTriggerers: () => {
+      if (canSay()) fireAndForget(main.publish(triggererChannel, ""));
+    },
+    onTriggererCall: async (listener) => {
+      const subscriber = connect();
+      subscriber.on("message", () => listener());
+      await subscriber.subscribe(triggererChannel);
     },
     onReconnect: (listener) => reconnectListeners.push(listener),
     close: async () => {

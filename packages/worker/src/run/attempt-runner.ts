@@ -208,6 +208,7 @@ export class AttemptRunner {
       log.write("info", "millrace", `the task was skipped: ${outcome.message}`);
       return { kind: "final", state: "skipped" };
     }
+    if (outcome.kind !== "failed") throw new Error(`a task cannot be ${outcome.kind} yet`);
     log.write("error", "millrace", await this.#describe(attempt, outcome.error));
     const reason = `${outcome.error.name}: ${outcome.error.message}`.slice(0, MAX_REASON);
     if (stopped?.kind === "release") {

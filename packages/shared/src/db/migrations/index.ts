@@ -4,6 +4,7 @@ import * as transitionLog from "./0002-transition-log.ts";
 import * as assets from "./0003-assets.ts";
 import * as callbacks from "./0004-callbacks.ts";
 import * as runMark from "./0005-run-mark.ts";
+import * as waiting from "./0006-waiting.ts";
 
 export interface Migration {
   readonly name: string;
@@ -11,4 +12,11 @@ export interface Migration {
 }
 
 /** In the order in which they are applied. Append only. */
-export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks, runMark];
+export const MIGRATIONS: readonly Migration[] = [
+  core,
+  transitionLog,
+  assets,
+  callbacks,
+  runMark,
+  waiting,
+];
