@@ -1,7 +1,9 @@
 // What a bundled DAG file offers to the process that loads it, and what that process offers in return.
 // The bundle carries its own copy of the SDK, so this is a wire protocol: change it only by adding
 // optional fields, and raise PROTOCOL when an old bundle could not go on.
-import type { DagSpec, Json } from "../spec/index.ts";
+import type { DagSpec, ExternalState, Json } from "../spec/index.ts";
+
+export type { ExternalState };
 
 export const PROTOCOL = 1;
 
@@ -208,14 +210,11 @@ export interface ExternalStatesQuery {
   readonly taskGroupId?: string;
   readonly logicalDates?: readonly string[];
   readonly runIds?: readonly string[];
-}
-
-export interface ExternalState {
-  readonly runId: string;
-  /** Null for the run itself. */
-  readonly taskId: string | null;
-  readonly mapIndex: number;
-  readonly state: string;
+  /**
+   * Reject, with an error whose name is `ExternalTaskNotFound` and whose message says what is missing, when the DAG, a
+   * task or the group does not exist. Default false: there are no states of it.
+   */
+  readonly checkExistence?: boolean;
 }
 
 export interface XComKey {

@@ -1,2 +1,3 @@
 export * from "./dag-spec.ts";
+export * from "./external-states.ts";
 export type { Json } from "./json.ts";
