@@ -11,6 +11,7 @@ import {
   redispatchAttempts,
   runsWithDueTasks,
   stampRuns,
+  timeOutTriggers,
   type FinishedRun,
   type LockedRun,
   type Queryable,
@@ -31,6 +32,7 @@ const PAUSE_AFTER_FAILURE_MS = 250;
 const BUSY_WAKES = 8;
 const BUSY_REST_MS = 8;
 const REDISPATCH_AT_ONCE = 10_000;
+const TIME_OUTS_AT_ONCE = 1_000;
 const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
 
 export class Scheduler implements Service {
@@ -75,6 +77,12 @@ export class Scheduler implements Service {
         const { runs, stopped } = await this.#transaction(timeOutRuns);
         deps.broker.signalAttempts(stopped);
         if (runs > 0) deps.broker.wake([LOOK_AROUND]);
+      }),
+      every(scheduler.scheduler_idle_sleep_time, "looking for waits past their timeout", async () => {
+        const ended = await deps.db.run(timeOutTriggers, [TIME_OUTS_AT_ONCE]);
+        if (ended.length === 0) return;
+        deps.broker.wake(ended.map(({ dagRunId, taskId }) => ({ dagRunId, taskIds: [taskId] })));
+        deps.broker.callTriggerers();
       }),
       every(Math.max(0.5, scheduler.task_redispatch_after / 3), "looking for unclaimed attempts", async () => {
         await this.#redispatch(scheduler.task_redispatch_after);
@@ -162,6 +170,7 @@ export class Scheduler implements Service {
     this.#dispatcher.dispatch(queued);
     const { started, examined } = outcome;
     this.#deps.broker.signalAttempts([...started.stopped, ...examined.stopped]);
+    if (started.deferred + examined.deferred > 0) this.#deps.broker.callTriggerers();
     const next = new Set([...started.next, ...examined.next]);
     this.#deps.broker.wake([...next].map((dagRunId) => ({ dagRunId, taskIds: null })));
     const finished = [...started.finished, ...examined.finished];

@@ -1,6 +1,7 @@
 // Looks at running runs where something happened and writes what follows: tasks become scheduled, skipped or
 // upstream_failed, and a run with nothing left gets its verdict. Only what the change concerns is read; a run to be
 // examined whole (the sweep) is read whole. The caller has locked the runs.
+import type { TaskSpec } from "@millrace/sdk/spec";
 import {
   applyDecisions,
   finishRuns,
@@ -9,6 +10,7 @@ import {
   loadTasks,
   nextRuns,
   runsWithoutUnfinished,
+  startFromTriggers,
   type FinishedRun,
   type LockedRun,
   type TaskInstanceSnapshot,
@@ -33,6 +35,8 @@ export interface Target {
 export interface Examined {
   /** Task instances that became scheduled. */
   readonly scheduled: number;
+  /** Task instances that began with a wait. */
+  readonly deferred: number;
   readonly finished: readonly FinishedRun[];
   /** Attempts that workers have to stop. */
   readonly stopped: readonly string[];
@@ -40,7 +44,7 @@ export interface Examined {
   readonly next: readonly number[];
 }
 
-export const NOTHING_EXAMINED: Examined = { scheduled: 0, finished: [], stopped: [], next: [] };
+export const NOTHING_EXAMINED: Examined = { scheduled: 0, deferred: 0, finished: [], stopped: [], next: [] };
 
 /** One run under examination. */
 export interface Case {
@@ -66,12 +70,12 @@ export async function decideExamined(deps: ActorDeps, targets: readonly Target[]
 /** Sends its first statement before it waits for anything: what the caller sends next comes after it. */
 export async function writeExamined(deps: ActorDeps, { cases, stopped }: Decided): Promise<Examined> {
   if (cases.length === 0) return NOTHING_EXAMINED;
-  const [scheduled, finished, next] = await Promise.all([
+  const [applied, finished, next] = await Promise.all([
     applyChanges(deps, cases),
     closeRuns(deps, cases),
     runsAfter(deps, cases),
   ]);
-  return { scheduled, stopped, finished, next };
+  return { ...applied, stopped, finished, next };
 }
 
 /** The runs after those in which something changed that they depend on. */
@@ -164,9 +168,25 @@ function keep(cases: readonly Case[], rows: readonly TaskInstanceSnapshot[]): vo
   }
 }
 
-/** Writes the changes of all cases at once, in the order of ids, and tells how many became scheduled. */
-export async function applyChanges(deps: ActorDeps, cases: readonly Case[]): Promise<number> {
-  const changes = cases.flatMap((c) => c.changes).sort((a, b) => (a.ti.id < b.ti.id ? -1 : 1));
+/** Writes the changes of all cases at once, in the order of ids, and tells how many became scheduled, or wait. */
+async function applyChanges(deps: ActorDeps, cases: readonly Case[]): Promise<{ scheduled: number; deferred: number }> {
+  const all = cases
+    .flatMap((c) => c.changes.map((change) => ({ ...change, spec: c.graph.tasks.get(change.ti.taskId)?.spec })))
+    .sort((a, b) => (a.ti.id < b.ti.id ? -1 : 1));
+  const isWait = (change: (typeof all)[number]) => change.to === "deferred";
+  const [scheduled, deferred] = await Promise.all([
+    writeDecisions(
+      deps,
+      all.filter((change) => !isWait(change)),
+    ),
+    writeWaits(deps, all.filter(isWait)),
+  ]);
+  return { scheduled, deferred };
+}
+
+type Written = Change<TaskInstanceSnapshot> & { readonly spec: TaskSpec | undefined };
+
+async function writeDecisions(deps: ActorDeps, changes: readonly Written[]): Promise<number> {
   if (changes.length === 0) return 0;
   const applied = await deps.tx.run(applyDecisions, [
     changes.map((change) => change.ti.id),
@@ -178,9 +198,28 @@ export async function applyChanges(deps: ActorDeps, cases: readonly Case[]): Pro
   return changes.filter((change) => change.to === "scheduled" && ids.has(change.ti.id)).length;
 }
 
+/** Tasks that begin with a wait. */
+async function writeWaits(deps: ActorDeps, changes: readonly Written[]): Promise<number> {
+  const waits = changes.flatMap(({ ti, spec }) =>
+    spec?.startTrigger === undefined ? [] : [{ ti, wait: spec.startTrigger }],
+  );
+  if (waits.length === 0) return 0;
+  const rows = await deps.tx.run(startFromTriggers, [
+    waits.map(({ ti }) => ti.id),
+    waits.map(({ ti }) => ti.epoch),
+    waits.map(({ ti }) => ti.state),
+    waits.map(({ wait }) => wait.trigger.name),
+    waits.map(({ wait }) => JSON.stringify(wait.trigger.kwargs)),
+    waits.map(({ wait }) => wait.trigger.queue ?? null),
+    waits.map(({ wait }) => wait.onEvent),
+    waits.map(({ wait }) => wait.timeoutSeconds ?? null),
+  ]);
+  return rows.length;
+}
+
 /** Gives their verdict to runs in which nothing is left to do, or nothing can ever be done. */
 async function closeRuns(deps: ActorDeps, cases: readonly Case[]): Promise<FinishedRun[]> {
-  const quiet = cases.filter((c) => !c.changes.some((change) => change.to === "scheduled"));
+  const quiet = cases.filter((c) => !c.changes.some(({ to }) => to === "scheduled" || to === "deferred"));
   if (quiet.length === 0) return [];
   const ended = new Set(
     (await deps.tx.run(runsWithoutUnfinished, [quiet.map((c) => c.target.run.id)])).map((r) => r.id),

@@ -24,6 +24,7 @@ const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: Task
   "claim-attempts": (id) => [[id], [EPOCH], [newId()], "host", "user", 1, 1],
   "clear-attempts": (id) => [[id], [EPOCH], [newId()], [0]],
   "confirm-stopped": (id) => [[id], [EPOCH], [newId()], [0]],
+  "defer-attempts": (id) => [[id], [EPOCH], ["millrace.time"], ["{}"], [null], ["resume"], ["null"], [5], [null]],
   "fail-unclaimed-attempts": () => [1, 10],
   "finish-attempts": (id, _from, to) => [[id], [EPOCH], [to], [null], [], [], [], [null]],
   "heartbeat-attempts": (id) => [[id], 7],
@@ -34,8 +35,11 @@ const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: Task
   "redispatch-attempts": () => [-1, 10],
   "refresh-task-instances": (id) => [[id], VERSION, ["p"], [1], ["q"], [""], [1], ["task"], ["a"], [""]],
   "remove-attempts": (id) => [[id], [EPOCH]],
+  "reschedule-attempts": (id) => [[id], [EPOCH], [1], [OLD]],
   "retry-attempts": (id) => [[id], [EPOCH], [newId()], [1], [false], [false], ["it failed"]],
+  "start-from-triggers": (id, from) => [[id], [EPOCH], [from], ["millrace.time"], ["{}"], [null], ["end"], [null]],
   "stop-attempts": (id, _from, to) => [[id], [to], [null], ["stopped"]],
+  "time-out-triggers": () => [10],
   "write-xcom": (id) => [id, EPOCH, "key", "1"],
 };
 
@@ -89,7 +93,14 @@ describe("from every state of a task instance", () => {
         for (const to of targets.size === 0 ? (["none"] as const) : targets) {
           await database.reset();
           const run = await seedRun(db, await seedDag(db, "dag"), "r");
-          const old = { latest_heartbeat: OLD, queued_dttm: OLD, start_date: OLD, try_number: 1, max_tries: 1 };
+          const old = {
+            latest_heartbeat: OLD,
+            queued_dttm: OLD,
+            start_date: OLD,
+            trigger_timeout: OLD,
+            try_number: 1,
+            max_tries: 1,
+          };
           const mark = ["success", "failed", "skipped"].includes(to) ? to : null;
           const id = await seedTask(db, run, "a", { state: from, worker_job_id: 7, mark, ...old });
           const [version] = await db.read<{ id: string }>("select id from dag_version");

@@ -4,7 +4,7 @@
 // INVARIANT: a task is decided after everything upstream of it. Some rules do not wait for the rest (one skipped upstream
 // skips, one failed fails), so in another order the answer would depend on which of two upstreams was looked at first.
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
-import { decideTask, type RunView, type TaskSnapshot } from "./decide-task.ts";
+import { decideTask, type RunView, type TaskDecision, type TaskSnapshot } from "./decide-task.ts";
 import type { PastView } from "./past.ts";
 import { DECIDABLE_TASK_STATES, isFinished, type TaskState } from "./task-state.ts";
 
@@ -49,7 +49,7 @@ export function decideChanges<T extends TaskSnapshot>(
     for (const ti of decidable) {
       const decision = decideTask(graph, node, ti, view, past);
       if (decision.kind === "wait") continue;
-      const to = decision.kind === "schedule" ? "scheduled" : decision.kind === "complete" ? "success" : decision.kind;
+      const to = stateAfter(decision.kind, node, ti);
       changes.push({ ti, to, reason: "reason" in decision ? decision.reason : "" });
       states.set(
         taskId,
@@ -60,6 +60,17 @@ export function decideChanges<T extends TaskSnapshot>(
     }
   }
   return { changes, missing };
+}
+
+/** What a decision makes of a task instance. One that begins with a wait has no worker before it is over. */
+export function stateAfter(
+  decision: Exclude<TaskDecision["kind"], "wait">,
+  node: TaskNode,
+  ti: TaskSnapshot,
+): TaskState {
+  if (decision === "complete") return "success";
+  if (decision !== "schedule") return decision;
+  return node.spec.startTrigger !== undefined && ti.state !== "up_for_reschedule" ? "deferred" : "scheduled";
 }
 
 const isDecidable = (ti: TaskSnapshot): boolean => (DECIDABLE_TASK_STATES as readonly string[]).includes(ti.state);

@@ -5,7 +5,7 @@ import { canStart } from "./can-start.ts";
 import type { Cause } from "./cause.ts";
 import type { Condition } from "./conditions.ts";
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
-import { decideChanges } from "./decide-changes.ts";
+import { decideChanges, stateAfter } from "./decide-changes.ts";
 import { judgeTask, type Judgement, type RunView, type TaskSnapshot } from "./decide-task.ts";
 import { failFast } from "./fail-fast.ts";
 import type { PastView } from "./past.ts";
@@ -190,8 +190,7 @@ function beforeDecision(s: Situation, ti: TaskSituation, node: TaskNode | undefi
   holds.push(...schedulerOf(s));
   const conditions = [...holds, ...causes.map((cause) => withTime(cause, ti))];
   if (kind === "wait" || holds.length > 0) return conditions;
-  const to = kind === "schedule" ? "scheduled" : kind === "complete" ? "success" : kind;
-  return [...conditions, { kind: "decided_next", to }];
+  return [...conditions, { kind: "decided_next", to: stateAfter(kind, node, ti) }];
 }
 
 const withTime = (cause: Cause, ti: TaskSituation): Condition =>

@@ -1,10 +1,13 @@
 // Writes how attempts ended, many in one transaction, each only if the attempt is still this worker's; then wakes the
 // scheduler. It goes on until Postgres has answered: a repeat of a write that was made is a success, and anything else
 // that matches no row is a stale result, which is dropped and counted.
+import type { TaskOutcome } from "@millrace/sdk/runtime";
 import {
+  deferAttempts,
   finishAttempts,
   newId,
   readAttempts,
+  rescheduleAttempts,
   retryAttempts,
   type ClaimedAttempt,
   type Database,
@@ -25,7 +28,11 @@ export type Ending =
       /** Why it failed. */
       readonly reason?: string;
     }
-  | { readonly kind: "retry"; readonly delaySeconds: number; readonly free: boolean; readonly reason: string };
+  | { readonly kind: "retry"; readonly delaySeconds: number; readonly free: boolean; readonly reason: string }
+  | { readonly kind: "deferred"; readonly wait: Wait }
+  | { readonly kind: "rescheduled"; readonly delaySeconds: number };
+
+export type Wait = Extract<TaskOutcome, { kind: "deferred" }>;
 
 interface Item {
   readonly attempt: ClaimedAttempt;
@@ -53,7 +60,7 @@ export class Finisher {
       try {
         if (await this.#batcher.add({ attempt, ending })) return true;
         if (!isRepeat || !(await this.#stands(attempt, ending))) return false;
-        this.#wake([{ attempt, ending }]);
+        this.#tell([{ attempt, ending }]);
         return true;
       } catch (error) {
         this.#log.warn(
@@ -66,24 +73,31 @@ export class Finisher {
   }
 
   async #flush(items: readonly Item[]): Promise<boolean[]> {
-    const finals = items.flatMap(({ attempt, ending }) => (ending.kind === "final" ? [{ attempt, ending }] : []));
-    const retries = items.flatMap(({ attempt, ending }) => (ending.kind === "retry" ? [{ attempt, ending }] : []));
-    const write = async (tx: Queryable): Promise<string[]> => [
-      ...(await writeFinals(tx, finals)),
-      ...(await writeRetries(tx, retries)),
-    ];
-    const both = finals.length > 0 && retries.length > 0;
-    const written = new Set(both ? await this.#db.transaction(write) : await write(this.#db));
-    this.#wake(items.filter((item) => written.has(item.attempt.id)));
+    const kinds = new Set(items.map((item) => item.ending.kind));
+    const writeAll = async (tx: Queryable): Promise<string[]> => {
+      const written: string[] = [];
+      for (const write of WRITERS) written.push(...(await write(tx, items)));
+      return written;
+    };
+    const written = new Set(kinds.size > 1 ? await this.#db.transaction(writeAll) : await writeAll(this.#db));
+    this.#tell(items.filter((item) => written.has(item.attempt.id)));
     return items.map((item) => written.has(item.attempt.id));
   }
 
   async #stands(attempt: ClaimedAttempt, ending: Ending): Promise<boolean> {
     const [row] = await this.#db.run(readAttempts, [[attempt.id]]);
     if (row === undefined) return false;
-    return ending.kind === "retry"
-      ? row.isHistory && row.epoch === attempt.epoch
-      : !row.isHistory && row.state === ending.state && row.epoch === attempt.epoch + 1;
+    if (ending.kind === "retry") return row.isHistory && row.epoch === attempt.epoch;
+    if (row.isHistory) return false;
+    // A wait may be over before its answer is known: then it has changed hands more than once.
+    if (ending.kind !== "final")
+      return row.epoch > attempt.epoch && row.state !== "restarting" && row.state !== "shutdown";
+    return row.state === ending.state && row.epoch === attempt.epoch + 1;
+  }
+
+  #tell(items: readonly Item[]): void {
+    this.#wake(items);
+    if (items.some((item) => item.ending.kind === "deferred")) this.#broker.callTriggerers();
   }
 
   #wake(items: readonly Item[]): void {
@@ -97,9 +111,16 @@ export class Finisher {
   }
 }
 
-type Of<K extends Ending["kind"]> = { readonly attempt: ClaimedAttempt; readonly ending: Extract<Ending, { kind: K }> };
+interface Of<K extends Ending["kind"]> {
+  readonly attempt: ClaimedAttempt;
+  readonly ending: Extract<Ending, { kind: K }>;
+}
 
-async function writeFinals(tx: Queryable, items: readonly Of<"final">[]): Promise<string[]> {
+const of = <K extends Ending["kind"]>(kind: K, items: readonly Item[]): readonly Of<K>[] =>
+  items.filter((item): item is Of<K> => item.ending.kind === kind);
+
+async function writeFinals(tx: Queryable, all: readonly Item[]): Promise<string[]> {
+  const items = of("final", all);
   if (items.length === 0) return [];
   const results = items.filter((item) => item.ending.returnValue !== undefined);
   const rows = await tx.run(finishAttempts, [
@@ -115,7 +136,8 @@ async function writeFinals(tx: Queryable, items: readonly Of<"final">[]): Promis
   return rows.map((row) => row.id);
 }
 
-async function writeRetries(tx: Queryable, items: readonly Of<"retry">[]): Promise<string[]> {
+async function writeRetries(tx: Queryable, all: readonly Item[]): Promise<string[]> {
+  const items = of("retry", all);
   if (items.length === 0) return [];
   const rows = await tx.run(retryAttempts, [
     items.map((item) => item.attempt.id),
@@ -128,3 +150,35 @@ async function writeRetries(tx: Queryable, items: readonly Of<"retry">[]): Promi
   ]);
   return rows.map((row) => row.id);
 }
+
+async function writeDeferrals(tx: Queryable, all: readonly Item[]): Promise<string[]> {
+  const items = of("deferred", all);
+  if (items.length === 0) return [];
+  const waits = items.map((item) => item.ending.wait);
+  const rows = await tx.run(deferAttempts, [
+    items.map((item) => item.attempt.id),
+    items.map((item) => item.attempt.epoch),
+    waits.map((wait) => wait.trigger.name),
+    waits.map((wait) => JSON.stringify(wait.trigger.kwargs)),
+    waits.map((wait) => wait.trigger.queue ?? null),
+    waits.map((wait) => wait.onEvent),
+    waits.map((wait) => JSON.stringify(wait.state)),
+    waits.map((wait) => wait.timeoutSeconds ?? null),
+    waits.map((wait) => (wait.hitl === undefined ? null : JSON.stringify(wait.hitl))),
+  ]);
+  return rows.map((row) => row.id);
+}
+
+async function writeReschedules(tx: Queryable, all: readonly Item[]): Promise<string[]> {
+  const items = of("rescheduled", all);
+  if (items.length === 0) return [];
+  const rows = await tx.run(rescheduleAttempts, [
+    items.map((item) => item.attempt.id),
+    items.map((item) => item.attempt.epoch),
+    items.map((item) => item.ending.delaySeconds),
+    items.map((item) => item.attempt.claimedAt),
+  ]);
+  return rows.map((row) => row.id);
+}
+
+const WRITERS = [writeFinals, writeRetries, writeDeferrals, writeReschedules];

@@ -1,6 +1,6 @@
 // Runs one claimed attempt from its claim to the writing of its end: inputs, a warm child, the execution timeout, and the
 // decision whether a failure is tried again.
-import type { RunRequest, TaskError, TaskOutcome } from "@millrace/sdk/runtime";
+import type { RunRequest, TaskError, TaskOutcome, TriggerEvent, Waited } from "@millrace/sdk/runtime";
 import type { Json, TaskSpec } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import { DagVersions, type ClaimedAttempt, type Database } from "@millrace/shared/db";
@@ -9,7 +9,7 @@ import { hasTryLeft, isLatestInterval, jitterOf, retryDelaySeconds, type DagGrap
 import { attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import type { ArtifactStore } from "../artifacts/artifact-store.ts";
-import type { Ending, Finisher } from "../finish/finisher.ts";
+import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
 import { AttemptLog } from "../logs/attempt-log.ts";
@@ -182,6 +182,7 @@ export class AttemptRunner {
       params: { ...graph?.spec.params, ...conf },
       inputs: await this.#inputs.of(attempt, spec),
       maxXComBytes: this.#deps.config.core.max_xcom_bytes,
+      ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
       ...(spec.operator === "latest_only" && graph !== undefined ? { isLatestRun: isLatest(attempt, graph) } : {}),
     };
   }
@@ -208,7 +209,17 @@ export class AttemptRunner {
       log.write("info", "millrace", `the task was skipped: ${outcome.message}`);
       return { kind: "final", state: "skipped" };
     }
-    if (outcome.kind !== "failed") throw new Error(`a task cannot be ${outcome.kind} yet`);
+    if (outcome.kind === "rescheduled") {
+      log.note(`not yet: the next poke is in ${outcome.delaySeconds} s`);
+      return outcome;
+    }
+    if (outcome.kind === "deferred") {
+      const wrong = wrongWait(outcome, this.#deps.config.core.max_xcom_bytes);
+      if (wrong !== undefined)
+        return await this.#ending(attempt, spec, failure("DeferralInvalid", wrong), log, stopped);
+      log.write("info", "millrace", `the task waits for the trigger ${outcome.trigger.name}`);
+      return { kind: "deferred", wait: outcome };
+    }
     log.write("error", "millrace", await this.#describe(attempt, outcome.error));
     const reason = `${outcome.error.name}: ${outcome.error.message}`.slice(0, MAX_REASON);
     if (stopped?.kind === "release") {
@@ -248,6 +259,31 @@ function isLatest(
   if (runType !== "scheduled" || dataIntervalStart === null || dataIntervalEnd === null) return true;
   const interval = { start: dataIntervalStart.getTime(), end: dataIntervalEnd.getTime() };
   return isLatestInterval(graph.spec.schedule, interval, claimedAt.getTime());
+}
+
+/** Whatever a child says, only what can be stored gets into a statement that others share. */
+function wrongWait({ trigger, state, timeoutSeconds, hitl }: Wait, maxBytes: number): string | undefined {
+  if (trigger.name === "" || trigger.name.length > 1_000) return "the name of a trigger has 1 to 1,000 characters";
+  if (timeoutSeconds !== undefined && !(timeoutSeconds > 0 && Number.isFinite(timeoutSeconds))) {
+    return `the timeout of the trigger ${trigger.name} must be more than 0 seconds, got ${timeoutSeconds}`;
+  }
+  const bytes = Buffer.byteLength(JSON.stringify([trigger, state, hitl]));
+  return bytes > maxBytes
+    ? `the trigger ${trigger.name} and its state take ${bytes} bytes of JSON, more than ${maxBytes}`
+    : undefined;
+}
+
+/** What the claim says of the waiting of this try. */
+function waitedOf({ nextKwargs, waitedSeconds }: ClaimedAttempt): Waited {
+  const { event, state = null, reschedules = 0 } = (nextKwargs ?? {}) as Partial<WaitingRecord>;
+  return { seconds: waitedSeconds, reschedules, ...(event === undefined ? {} : { resumed: { event, state } }) };
+}
+
+/** task_instance.next_kwargs, as the statements of waiting write it. */
+interface WaitingRecord {
+  readonly event: TriggerEvent;
+  readonly state: Json;
+  readonly reschedules: number;
 }
 
 const failure = (name: string, message: string): TaskOutcome => ({

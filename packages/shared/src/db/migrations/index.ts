@@ -12,11 +12,4 @@ export interface Migration {
 }
 
 /** In the order in which they are applied. Append only. */
-export const MIGRATIONS: readonly Migration[] = [
-  core,
-  transitionLog,
-  assets,
-  callbacks,
-  runMark,
-  waiting,
-];
+export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks, runMark, waiting];

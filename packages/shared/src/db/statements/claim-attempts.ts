@@ -1,6 +1,6 @@
 // queued → running for the attempts whose messages a worker holds. No row for one of them: somebody else has it, or it
 // is stale. The token names this claim, so that after a lost answer the worker can ask whether it was made.
-// A new try starts without the XComs of the one before; a resumed one keeps them. Locks: the rows.
+// A new try starts without the XComs of the one before; one that goes on after a wait keeps them, and its start. Locks: the rows.
 import { defineStatement } from "../statement.ts";
 
 export type ClaimParams = readonly [
@@ -35,6 +35,11 @@ export interface ClaimedAttempt {
   readonly dataIntervalEnd: Date | null;
   /** The database's time of the claim. */
   readonly claimedAt: Date;
+  /** Set when this try has waited before: what goes on now, and what was kept for it. */
+  readonly nextMethod: string | null;
+  readonly nextKwargs: Readonly<Record<string, unknown>> | null;
+  /** Seconds from the first start of this try to the claim. */
+  readonly waitedSeconds: number;
 }
 
 const ATTEMPT = (
@@ -43,7 +48,8 @@ const ATTEMPT = (
   ${ti}.task_id as "taskId", ${ti}.map_index as "mapIndex", ${ti}.try_number as "tryNumber", ${ti}.max_tries as "maxTries",
   ${ti}.infra_failures as "infraFailures", ${ti}.logical_date as "logicalDate", ${ti}.run_after as "runAfter",
   ${ti}.dag_version_id as "versionId", v.artifact_hash as "artifactHash", r.run_type as "runType", r.conf,
-  r.data_interval_start as "dataIntervalStart", r.data_interval_end as "dataIntervalEnd", ${ti}.start_date as "claimedAt"`;
+  r.data_interval_start as "dataIntervalStart", r.data_interval_end as "dataIntervalEnd", ${ti}.updated_at as "claimedAt", ${ti}.next_method as "nextMethod",
+  ${ti}.next_kwargs as "nextKwargs", extract(epoch from ${ti}.updated_at - ${ti}.start_date)::float8 as "waitedSeconds"`;
 
 export const claimAttempts = defineStatement<ClaimParams, ClaimedAttempt>({
   name: "claim-attempts",

@@ -2,7 +2,7 @@
 // all its retries. Pool, slots, queue and weight stay: they are of the version that the run is pinned to. Parallel arrays.
 // Locks: the rows; the caller holds their runs.
 import { defineStatement } from "../statement.ts";
-import { FRESH_ATTEMPT, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
+import { DROP_TRIGGERS, FRESH_START, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
 
 export type ClearParams = readonly [
   ids: readonly string[],
@@ -40,10 +40,10 @@ with locked as (
   select ${historyOf("case when l.state in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') then l.state else 'failed' end")}
   from locked l where l.try_number > 0
   ${ONCE}
-)
+), ${DROP_TRIGGERS}
 update task_instance ti set id = l.new_id, state = null, epoch = ti.epoch + 1, max_tries = ti.try_number + l.retries,
   infra_failures = 0, start_date = null, end_date = null, duration = null, retry_at = null, state_reason = null,
-  ${FRESH_ATTEMPT}, updated_at = now()
+  ${FRESH_START}, updated_at = now()
 from locked l where ti.row_id = l.row_id
 returning l.id`,
 });

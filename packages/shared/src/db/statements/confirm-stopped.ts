@@ -1,7 +1,7 @@
 // The process of a stopped attempt is gone: restarting → none with a fresh attempt and no try used, shutdown → its mark.
 // Written by the worker that had it, or by the sweep when that worker is lost. Parallel arrays. Locks: the rows.
 import { defineStatement } from "../statement.ts";
-import { FRESH_ATTEMPT, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
+import { FRESH_START, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
 
 export type ConfirmStoppedParams = readonly [
   ids: readonly string[],
@@ -34,7 +34,7 @@ with locked as (
 ), restarted as (
   update task_instance ti set id = l.new_id, state = null, epoch = ti.epoch + 1, max_tries = ti.try_number + l.retries,
     infra_failures = 0, start_date = null, end_date = null, duration = null, retry_at = null, state_reason = null,
-    ${FRESH_ATTEMPT}, updated_at = now()
+    ${FRESH_START}, updated_at = now()
   from locked l where ti.row_id = l.row_id and l.state = 'restarting'
   returning ti.dag_run_id, ti.task_id, 'none' as state
 ), ended as (

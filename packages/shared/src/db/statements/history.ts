@@ -17,8 +17,14 @@ export const KEEP_HISTORY = `insert into task_instance_history (${HISTORY_COLUMN
 /** The last statement of a history CTE: an attempt that is there already (its try was kept when it ended) stays. */
 export const ONCE = `on conflict (dag_id, run_id, task_id, map_index, try_number) do nothing`;
 
+/** What a wait leaves behind goes with it: a CTE over `locked`, which has the rows' `trigger_id`. */
+export const DROP_TRIGGERS = `dropped as (delete from trigger t using locked d where t.id = d.trigger_id)`;
+
 /** What a new attempt starts without. */
 export const FRESH_ATTEMPT = `start_token = null, latest_heartbeat = null, hostname = null, unixname = null, pid = null,
     worker_job_id = null, queued_dttm = null, queued_by_job_id = null, scheduled_dttm = null, branch_decision = null,
     mark = null,
-    external_executor_id = null, trigger_id = null, trigger_timeout = null, next_method = null, next_kwargs = null`;
+    external_executor_id = null, trigger_id = null, trigger_timeout = null`;
+
+/** What a new attempt that begins its work anew starts without, too. */
+export const FRESH_START = `${FRESH_ATTEMPT}, next_method = null, next_kwargs = null`;

@@ -1,5 +1,6 @@
 // Task instances whose task is not in the version that their run was moved to. The caller holds the runs.
 import { defineStatement } from "../statement.ts";
+import { DROP_TRIGGERS } from "./history.ts";
 
 const FROM = ["none", "scheduled", "queued", "deferred", "up_for_retry", "up_for_reschedule"];
 
@@ -10,10 +11,17 @@ export const removeAttempts = defineStatement<
   name: "remove-attempts",
   transitions: FROM.map((from) => `${from}>removed`),
   sql: `
+with locked as (
+  select ti.row_id, ti.trigger_id
+  from unnest($1::uuid[], $2::int[]) as r(id, epoch)
+  join task_instance ti on ti.id = r.id and ti.epoch = r.epoch
+    and coalesce(ti.state, 'none') in (${FROM.map((state) => `'${state}'`).join(", ")})
+  order by ti.id
+  for update of ti
+), ${DROP_TRIGGERS}
 update task_instance ti set state = 'removed', epoch = ti.epoch + 1, end_date = now(), retry_at = null, trigger_id = null,
+  trigger_timeout = null, next_method = null, next_kwargs = null,
   state_reason = 'its run was moved to a version of the DAG without this task', updated_at = now()
-from unnest($1::uuid[], $2::int[]) as r(id, epoch)
-where ti.id = r.id and ti.epoch = r.epoch
-  and coalesce(ti.state, 'none') in (${FROM.map((state) => `'${state}'`).join(", ")})
+from locked l where ti.row_id = l.row_id
 returning ti.id`,
 });

@@ -1,6 +1,7 @@
 // running → up_for_retry: the ended attempt goes to the history, the task instance gets a new attempt id and the time
 // from which it may be tried again. With `free` the try is not counted against the task's retries: its worker was lost
-// or stopped, which `infra` counts when it was lost. Parallel arrays. Locks: the rows.
+// or stopped, which `infra` counts when it was lost; it then goes on where a wait had brought it. Parallel arrays. Locks:
+// the rows.
 import { defineStatement } from "../statement.ts";
 import { FRESH_ATTEMPT, historyOf, KEEP_HISTORY } from "./history.ts";
 
@@ -33,6 +34,7 @@ with locked as (
     duration = extract(epoch from now() - ti.start_date), retry_at = now() + make_interval(secs => l.delay),
     max_tries = ti.max_tries + l.free::int, infra_failures = ti.infra_failures + l.infra::int,
     state_reason = left(l.reason, 1000),
+    next_method = case when l.free then ti.next_method end, next_kwargs = case when l.free then ti.next_kwargs end,
     ${FRESH_ATTEMPT}, updated_at = now()
   from locked l where ti.row_id = l.row_id
 )

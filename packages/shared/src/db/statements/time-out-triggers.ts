@@ -1,0 +1,28 @@
+// deferred → scheduled for waits whose own time is over, by the database's clock: the task resumes and is told so. A
+// scheduler does it, so that a wait ends in time though no triggerer lives. Index: idx_ti_trigger_timeout. Locks: the rows.
+import { defineStatement } from "../statement.ts";
+import { DROP_TRIGGERS } from "./history.ts";
+
+export interface TimedOutTrigger {
+  readonly id: string;
+  readonly dagRunId: number;
+  readonly taskId: string;
+}
+
+export const timeOutTriggers = defineStatement<readonly [limit: number], TimedOutTrigger>({
+  name: "time-out-triggers",
+  transitions: ["deferred>scheduled"],
+  sql: `
+with locked as (
+  select row_id, trigger_id from task_instance
+  where state = 'deferred' and trigger_timeout <= now()
+  order by id
+  limit $1
+  for update skip locked
+), ${DROP_TRIGGERS}
+update task_instance ti set state = 'scheduled', epoch = ti.epoch + 1, scheduled_dttm = now(), trigger_id = null,
+  trigger_timeout = null, next_method = 'resume',
+  next_kwargs = coalesce(ti.next_kwargs, '{}') || '{"event": {"kind": "timeout"}}', updated_at = now()
+from locked l where ti.row_id = l.row_id
+returning ti.id, ti.dag_run_id as "dagRunId", ti.task_id as "taskId"`,
+});
