@@ -3,6 +3,7 @@
 // scripts/check/layering.mjs asserts.
 
 const TEST = "\\.test\\.tsx?$|/fixtures/";
+const SDK_TESTING = "^packages/sdk/src/testing/";
 const DECIDERS = ["scheduler", "worker", "triggerer", "api"];
 
 /** A rule for the folder `from`, with everything of ours it may import; tests are free to set up what they need. */
@@ -16,7 +17,30 @@ const only = (from, allowed, comment) => ({
 
 module.exports = {
   forbidden: [
-    only("sdk", [], "People import the SDK; nothing of ours is beneath it."),
+    {
+      name: "sdk-imports",
+      comment: "People import the SDK; nothing of ours is beneath it. Its testing entry stands apart: see below.",
+      severity: "error",
+      from: { path: "^packages/sdk/", pathNot: [TEST, SDK_TESTING] },
+      to: { path: "^(packages|tests|examples|bench|scripts)/", pathNot: ["^packages/sdk/"] },
+    },
+    {
+      name: "sdk-testing-imports",
+      comment: "The SDK's testing entry runs the production deciders, and knows nothing of databases and queues.",
+      severity: "error",
+      from: { path: SDK_TESTING, pathNot: TEST },
+      to: {
+        path: "^(packages|tests|examples|bench|scripts)/",
+        pathNot: ["^packages/sdk/", "^packages/shared/src/(model|errors)/"],
+      },
+    },
+    {
+      name: "sdk-without-testing",
+      comment: "What goes into the bundle of a DAG must not bring the testing entry, and the deciders, with it.",
+      severity: "error",
+      from: { path: "^packages/(sdk|shared)/", pathNot: [TEST, SDK_TESTING] },
+      to: { path: SDK_TESTING },
+    },
     only("shared", ["^packages/sdk/"], "The vocabulary knows the SDK's types and nobody else."),
     only("ui", ["^packages/api/src/types/"], "The UI talks HTTP; of the API it knows the types."),
     ...DECIDERS.map((name) =>

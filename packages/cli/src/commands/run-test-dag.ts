@@ -1,6 +1,14 @@
 // `dags test` at work: finds the DAG, runs it, shows logs and states as they come, and a table at the end.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "@millrace/sdk/spec";
+import {
+  captureOutput,
+  MemoryStore,
+  runInProcess,
+  type InProcessResult,
+  type LogLevel,
+  type TestTask,
+} from "@millrace/sdk/testing";
 import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
 import { isFinished } from "@millrace/shared/model";
 import type { Io } from "../io/io.ts";
@@ -9,11 +17,7 @@ import { printList, type Column } from "../output/format.ts";
 import { createProgress, type Progress } from "../output/progress.ts";
 import { configOf } from "../process/config-of.ts";
 import { listenForStop } from "../process/stop-signals.ts";
-import { captureOutput } from "../test-dag/capture-output.ts";
-import { findDagInFile, findDagInFolder, looksLikeFile, type FoundDag } from "../test-dag/find-dag.ts";
-import { MemoryStore } from "../test-dag/memory-store.ts";
-import { testDag } from "../test-dag/test-dag.ts";
-import type { LogLevel, TestDagResult, TestTask } from "../test-dag/test-run.ts";
+import { findDagInFile, findDagInFolder, looksLikeFile, type FoundDag } from "../load-dag/find-dag.ts";
 import type { TestOptions } from "./dags/test.ts";
 
 export async function runTestDag(io: Io, fileOrId: string, options: TestOptions): Promise<void> {
@@ -35,7 +39,7 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
       run: ((request, host) =>
         capture.within(request.taskId, () => found.artifact.run(request, host))) as typeof found.artifact.run,
     };
-    const result = await testDag(artifact, found.spec, {
+    const result = await runInProcess(artifact, found.spec, {
       logicalDate: (options.logicalDate ?? new Date()).getTime(),
       // Read as JSON from the command line.
       conf: (options.conf ?? {}) as Record<string, Json>,
@@ -104,7 +108,7 @@ const COLUMNS: readonly Column<TestTask>[] = [
 
 const firstLine = (text: string | undefined): string => text?.split("\n")[0]?.slice(0, 100) ?? "";
 
-async function summarize(io: Io, found: FoundDag, result: TestDagResult): Promise<void> {
+async function summarize(io: Io, found: FoundDag, result: InProcessResult): Promise<void> {
   io.out("\n");
   await printList(io, "table", COLUMNS, result.tasks);
   const failed = result.tasks.filter((task) => task.state === "failed").map((task) => task.taskId);

@@ -1,8 +1,8 @@
 // Creates the runs that schedules ask for. The dag row holds the pointer to its next run; whoever has the row creates
 // that run and moves the pointer on in one transaction, so that each interval gets exactly one run with any number of
 // schedulers, however late they are. Under catchup a dag gets as many as its max_active_runs leaves room for.
-import { createRuns, lockDueDags, pointerFor, storePointers, type DueDag, type NewRun } from "@millrace/shared/db";
-import type { DagGraph, PlannedRun } from "@millrace/shared/model";
+import { createRuns, lockDueDags, storePointers, type DueDag, type NewRun } from "@millrace/shared/db";
+import { dueRuns, scheduledRunId, type DagGraph, type DueRuns, type PlannedRun } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
 export interface CreatedRuns {
@@ -34,35 +34,26 @@ export async function createDueRuns(deps: ActorDeps): Promise<CreatedRuns> {
 }
 
 /** The runs that are due now, and the one after them. A schedule that fails stops its own dag only. */
-function planDag(deps: ActorDeps, dag: DueDag, graph: DagGraph): { runs: PlannedRun[]; next: PlannedRun | undefined } {
-  const now = dag.now.getTime();
-  const runs: PlannedRun[] = [];
-  let next: PlannedRun | undefined = {
+function planDag(deps: ActorDeps, dag: DueDag, graph: DagGraph): DueRuns {
+  const pointer: PlannedRun = {
     logicalDate: dag.logicalDate.getTime(),
     interval: { start: dag.intervalStart.getTime(), end: dag.intervalEnd.getTime() },
     runAfter: dag.runAfter.getTime(),
   };
-  try {
-    while (next !== undefined && next.runAfter <= now && runs.length < Math.min(dag.room, RUNS_PER_DAG)) {
-      runs.push(next);
-      // As it would have been planned in time: what was missed while nobody was there to create it is not skipped. Only a
-      // continuous schedule asks for what has passed since.
-      next = pointerFor(graph.spec, next.interval, graph.spec.schedule.kind === "continuous" ? now : next.runAfter);
-    }
-  } catch (error) {
+  const due = dueRuns(graph.spec, pointer, dag.now.getTime(), Math.min(dag.room, RUNS_PER_DAG));
+  if (due.failure !== undefined) {
     deps.log.error(
-      { dag: dag.dagId, cause: String(error) },
+      { dag: dag.dagId, cause: String(due.failure) },
       "a schedule failed; its dag gets no further runs until it is read again",
     );
-    next = undefined;
   }
-  return { runs, next };
+  return due;
 }
 
 const scheduledRun = (dag: DueDag, graph: DagGraph, run: PlannedRun): NewRun => ({
   graph,
   versionId: dag.versionId,
-  runId: `scheduled__${new Date(run.runAfter).toISOString().replace(/(\.000)?Z$/, "+00:00")}`,
+  runId: scheduledRunId(run.runAfter),
   runType: "scheduled",
   logicalDate: run.logicalDate,
   interval: run.interval,

@@ -1,7 +1,6 @@
 // Creates runs with their task instances, pinned to a DAG version. The only writer of new dag_run and task_instance rows:
 // the scheduler, the API and the CLI all come through here.
-import type { TaskSpec } from "@millrace/sdk/spec";
-import { runLane, type DagGraph, type Interval, type RunType, type TaskNode } from "../model/index.ts";
+import { isWithinDates, runLane, type DagGraph, type Interval, type RunType, type TaskNode } from "../model/index.ts";
 import type { Queryable } from "./database.ts";
 import { newId } from "./new-id.ts";
 import { insertRuns, type InsertedRun } from "./statements/insert-runs.ts";
@@ -82,12 +81,4 @@ export async function createTaskInstances(tx: Queryable, rows: readonly NewTaskI
       rows.map((row) => row.node.spec.callbacks.join()),
     ]);
   }
-}
-
-/** A task with dates of its own takes part only in runs within them; backfills ask for what they want. */
-export function isWithinDates(task: TaskSpec, run: Pick<NewRun, "logicalDate" | "runType">): boolean {
-  if (run.logicalDate === null || run.runType === "backfill") return true;
-  const start = task.startDate === undefined ? -Infinity : Date.parse(task.startDate);
-  const end = task.endDate === undefined ? Infinity : Date.parse(task.endDate);
-  return run.logicalDate >= start && run.logicalDate <= end;
 }

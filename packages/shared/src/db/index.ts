@@ -7,7 +7,7 @@ export { loadPast } from "./load-past.ts";
 export { migrate, requireSchema, type MigrateResult } from "./migrate.ts";
 export { newId } from "./new-id.ts";
 export * from "./operations/index.ts";
-export { intervalOf, pointerFor, replanDags, storePointers, type Pointer } from "./plan-dag.ts";
+export { intervalOf, replanDags, storePointers, type Pointer } from "./plan-dag.ts";
 export * from "./reads/index.ts";
 export { setPaused } from "./set-paused.ts";
 export { allStatements, defineStatement, type Statement } from "./statement.ts";

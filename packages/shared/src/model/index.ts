@@ -9,6 +9,7 @@ export * from "./explain.ts";
 export * from "./fail-fast.ts";
 export { runLane } from "./lane.ts";
 export * from "./past.ts";
+export * from "./plan-runs.ts";
 export * from "./retry.ts";
 export { canStart } from "./can-start.ts";
 export * from "./run-state.ts";

@@ -11,6 +11,8 @@ export interface SdkLocation {
 }
 
 const SDK = "@millrace/sdk";
+/** For tests of DAGs: it brings the deciders with it, which no worker needs. */
+const NOT_IN_BUNDLES = "./testing";
 
 let found: SdkLocation | undefined;
 
@@ -26,9 +28,11 @@ function locate(): SdkLocation {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly exports: Readonly<Record<string, { readonly source: string; readonly default: string }>>;
   };
-  const modules = Object.entries(manifest.exports).map(([subpath, target]): [string, string] => {
-    const source = join(folder, target.source);
-    return [join(SDK, subpath), existsSync(source) ? source : join(folder, target.default)];
-  });
+  const modules = Object.entries(manifest.exports)
+    .filter(([subpath]) => subpath !== NOT_IN_BUNDLES)
+    .map(([subpath, target]): [string, string] => {
+      const source = join(folder, target.source);
+      return [join(SDK, subpath), existsSync(source) ? source : join(folder, target.default)];
+    });
   return { folder, modules: new Map(modules) };
 }

@@ -20,6 +20,11 @@ export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
       const name = path.replace(SDK_NAMES, "@millrace/sdk$1");
       const file = modules.get(name);
       if (file !== undefined) return { path: file };
+      if (name === "@millrace/sdk/testing") {
+        return {
+          errors: [{ text: `"${path}" is for tests: import it in a file beside the DAG, not in the DAG file` }],
+        };
+      }
       return { errors: [{ text: `The SDK has no module "${path}"; it has ${[...modules.keys()].join(", ")}` }] };
     });
     build.onResolve({ filter: PACKAGE_DATA }, ({ path, resolveDir }) => {

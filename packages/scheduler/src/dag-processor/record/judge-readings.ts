@@ -1,7 +1,7 @@
 // Whether what a file declares can be scheduled. What one DAG alone can tell about itself the SDK has checked already.
 import type { DagReading } from "@millrace/sdk/runtime";
 import type { DagSpec } from "@millrace/sdk/spec";
-import { pointerFor } from "@millrace/shared/db";
+import { pointerFor } from "@millrace/shared/model";
 import { messageOf } from "@millrace/shared/errors";
 import { dagProblemsText } from "./import-error-text.ts";
 

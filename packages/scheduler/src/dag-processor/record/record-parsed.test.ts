@@ -1,4 +1,5 @@
-import { newId, pointerFor, replanDags, type Database } from "@millrace/shared/db";
+import { newId, replanDags, type Database } from "@millrace/shared/db";
+import { pointerFor } from "@millrace/shared/model";
 import { testDatabase } from "@millrace/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";

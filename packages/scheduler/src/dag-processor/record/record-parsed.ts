@@ -12,7 +12,6 @@ import {
   lockDagFile,
   markStale,
   newId,
-  pointerFor,
   readDagState,
   replaceTags,
   storePointers,
@@ -24,6 +23,7 @@ import {
   type Queryable,
   type RecordedDag,
 } from "@millrace/shared/db";
+import { pointerFor } from "@millrace/shared/model";
 import type { DagBundle } from "../bundle/dag-bundle.ts";
 import { dagColumns, dagHash, type DagColumns } from "./dag-columns.ts";
 import { judgeReadings } from "./judge-readings.ts";

@@ -1,7 +1,7 @@
 // Moves runs to the newest version of their DAG: tasks that it lacks are removed, tasks that are new there are added, and
 // what has not begun takes the task's new pool, queue and weight. What a worker has ends on the version it began with.
-import { isFinished, runLane } from "../../model/index.ts";
-import { createTaskInstances, isWithinDates } from "../create-runs.ts";
+import { isFinished, isWithinDates, runLane } from "../../model/index.ts";
+import { createTaskInstances } from "../create-runs.ts";
 import type { Queryable } from "../database.ts";
 import { defineStatement } from "../statement.ts";
 import { moveRuns, refreshTaskInstances } from "../statements/move-runs.ts";

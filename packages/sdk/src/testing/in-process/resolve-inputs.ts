@@ -1,4 +1,4 @@
-import type { InputSpec, Json } from "@millrace/sdk/spec";
+import type { InputSpec, Json } from "../../spec/index.ts";
 
 /** A handler's argument. An upstream without a value, and a path that leads nowhere, leave their name out. */
 export function resolveInputs(

@@ -1,12 +1,12 @@
 // The shapes of a test run, for its caller and for what shows it.
-import type { Json } from "@millrace/sdk/spec";
-import type { TaskError } from "@millrace/sdk/runtime";
+import type { Json } from "../../spec/index.ts";
+import type { TaskError } from "../../runtime/index.ts";
 import type { Interval, RunVerdict, TaskSnapshot, TaskState } from "@millrace/shared/model";
 import type { MemoryStore } from "./memory-store.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-export interface TestDagOptions {
+export interface InProcessOptions {
   /** Milliseconds since the epoch; null for a run without a logical date. */
   readonly logicalDate: number | null;
   /** Default: as for a manual run at the logical date. */
@@ -38,7 +38,7 @@ export interface TestTask extends TaskSnapshot {
   readonly reason: string | undefined;
 }
 
-export interface TestDagResult {
+export interface InProcessResult {
   readonly runId: string;
   readonly state: "success" | "failed";
   readonly verdict: RunVerdict;

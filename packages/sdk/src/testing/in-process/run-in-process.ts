@@ -1,8 +1,8 @@
 // One run of a DAG in this process, without any service: the deciders are those of the scheduler, the handlers those of
 // the artifact, and what lies between them, which in production is Postgres, the queue and the workers, is this loop.
 // INVARIANT: a state is changed only by #set, and only after a decider or an outcome said so.
-import type { Artifact, TaskOutcome } from "@millrace/sdk/runtime";
-import type { DagSpec } from "@millrace/sdk/spec";
+import type { Artifact, TaskOutcome } from "../../runtime/index.ts";
+import type { DagSpec } from "../../spec/index.ts";
 import {
   buildDagGraph,
   decideChanges,
@@ -17,18 +17,18 @@ import {
 import { MemoryStore } from "./memory-store.ts";
 import { resolveInputs } from "./resolve-inputs.ts";
 import { runAttempt } from "./run-attempt.ts";
-import { newTask, type TestDagOptions, type TestDagResult, type TestTask } from "./test-run.ts";
+import { newTask, type InProcessOptions, type InProcessResult, type TestTask } from "./test-run.ts";
 
 const DAY = 86_400;
 
 /** Runs every task to its end. Never rejects for what a task does; its errors are in the result. */
-export const testDag = (artifact: Artifact, spec: DagSpec, options: TestDagOptions): Promise<TestDagResult> =>
+export const runInProcess = (artifact: Artifact, spec: DagSpec, options: InProcessOptions): Promise<InProcessResult> =>
   new TestRun(artifact, spec, options).run();
 
 class TestRun {
   readonly #artifact: Artifact;
   readonly #spec: DagSpec;
-  readonly #options: TestDagOptions;
+  readonly #options: InProcessOptions;
   readonly #graph: DagGraph;
   readonly #store: MemoryStore;
   readonly #runId: string;
@@ -42,7 +42,7 @@ class TestRun {
   /** Ends the try of one task. */
   readonly #stops = new Map<string, AbortController>();
 
-  constructor(artifact: Artifact, spec: DagSpec, options: TestDagOptions) {
+  constructor(artifact: Artifact, spec: DagSpec, options: InProcessOptions) {
     this.#artifact = artifact;
     this.#spec = spec;
     this.#options = options;
@@ -52,7 +52,7 @@ class TestRun {
     this.#tasks = new Map(spec.tasks.map((task) => [task.taskId, newTask(task.taskId)]));
   }
 
-  async run(): Promise<TestDagResult> {
+  async run(): Promise<InProcessResult> {
     const begin = performance.now();
     const { signal } = this.#options;
     const onAbort = () => this.#stop.abort(new Error("the run was interrupted"));

@@ -1,6 +1,6 @@
 // One try of one task in this process, with its timeout. A handler in this process cannot be killed: one that does not
 // heed its signal goes on in the background, while the try counts as failed.
-import type { Artifact, RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
+import type { Artifact, RunRequest, TaskOutcome } from "../../runtime/index.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { LogLevel } from "./test-run.ts";
 

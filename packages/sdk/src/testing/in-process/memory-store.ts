@@ -1,7 +1,7 @@
 // What tasks of a test run share: XComs, variables and connections in memory. Variables and connections come from the
 // environment first, as everywhere; what a task sets is kept for the run and written nowhere.
-import type { Json } from "@millrace/sdk/spec";
-import type { ConnectionValue, RunHost, XComKey } from "@millrace/sdk/runtime";
+import type { Json } from "../../spec/index.ts";
+import type { ConnectionValue, RunHost, XComKey } from "../../runtime/index.ts";
 
 export interface Lookup {
   readonly variable: (key: string) => string | undefined;

@@ -1,11 +1,11 @@
-import { Dag, FailTask, getClient, getContext, SkipTask } from "@millrace/sdk";
-import { branch, empty, shortCircuit } from "@millrace/sdk/operators";
-import { artifact } from "@millrace/sdk/runtime";
-import type { DagSpec, Json } from "@millrace/sdk/spec";
+import { Dag, FailTask, getClient, getContext, SkipTask } from "../../index.ts";
+import { branch, empty, shortCircuit } from "../../operators/index.ts";
+import { artifact } from "../../runtime/index.ts";
+import type { DagSpec, Json } from "../../spec/index.ts";
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "./memory-store.ts";
-import { testDag } from "./test-dag.ts";
-import type { TestDagOptions } from "./test-run.ts";
+import { runInProcess } from "./run-in-process.ts";
+import type { InProcessOptions } from "./test-run.ts";
 
 const JANUARY = Date.parse("2026-01-31T00:00:00Z");
 
@@ -15,9 +15,9 @@ function specOf(dag: Dag): DagSpec {
   return reading.spec;
 }
 
-const run = async (dag: Dag, options: Partial<TestDagOptions> = {}) => {
+const run = async (dag: Dag, options: Partial<InProcessOptions> = {}) => {
   const changes: string[] = [];
-  const result = await testDag(artifact, specOf(dag), {
+  const result = await runInProcess(artifact, specOf(dag), {
     logicalDate: JANUARY,
     onChange: (task) => changes.push(`${task.taskId} ${task.state}`),
     ...options,
