@@ -1,11 +1,10 @@
 // The worker: takes attempts from its queues, claims them in Postgres, runs each in a warm child, writes how it ended.
 // Stopping drains: nothing new is taken, what runs may finish and goes on living; at the end of the grace the rest is
 // handed back without using a try.
-import { Job } from "@millrace/shared/db";
+import { ArtifactStore, Job } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import type { Service } from "@millrace/shared/lifecycle";
 import type { AttemptMessage, Consumer } from "@millrace/shared/queue";
-import { ArtifactStore } from "./artifacts/artifact-store.ts";
 import { CallbackRunner } from "./callbacks/callback-runner.ts";
 import { Claimer } from "./claim/claimer.ts";
 import type { WorkerDeps } from "./deps.ts";

@@ -1,3 +1,4 @@
+export { ArtifactStore } from "./artifact-store.ts";
 export { createRuns, type NewRun } from "./create-runs.ts";
 export { CommitUnknownError, Database, type DatabaseOptions, type Queryable } from "./database.ts";
 export { DagVersions } from "./dag-versions.ts";

@@ -1,11 +1,9 @@
 // One callback from its claim to its end: a warm child, a time limit, and what it writes in the log of its attempt or run.
 import type { TaskError } from "@millrace/sdk/runtime";
 import type { Config } from "@millrace/shared/config";
-import type { ClaimedCallback, Database, DagVersions } from "@millrace/shared/db";
+import type { ArtifactStore, ClaimedCallback, Database, DagVersions } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { attemptLogPath, callbacksLogPath, mapStack, type Logger } from "@millrace/shared/observability";
-import type { ArtifactStore } from "../artifacts/artifact-store.ts";
-import { AttemptLog } from "../logs/attempt-log.ts";
+import { AttemptLog, attemptLogPath, callbacksLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import { answerCall } from "../run/answer-call.ts";
 import type { ChildPool } from "../run/child-pool.ts";
 import type { WarmChild } from "../run/warm-child.ts";

@@ -2,11 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig, type Config } from "@millrace/shared/config";
-import { claimCallbacks, Database, extendCallbacks, finishCallback, newId } from "@millrace/shared/db";
+import { ArtifactStore, claimCallbacks, Database, extendCallbacks, finishCallback, newId } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ArtifactStore } from "../artifacts/artifact-store.ts";
 import { ChildPool } from "../run/child-pool.ts";
 import { CallbackRunner } from "./callback-runner.ts";
 

@@ -6,13 +6,13 @@ import {
   DagVersions,
   extendCallbacks,
   finishCallback,
+  type ArtifactStore,
   type ClaimedCallback,
   type Database,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
-import type { ArtifactStore } from "../artifacts/artifact-store.ts";
 import type { ChildPool } from "../run/child-pool.ts";
 import { CallbackRun, type CallbackEnding } from "./callback-run.ts";
 

@@ -3,16 +3,14 @@
 import type { RunRequest, TaskError, TaskOutcome, TriggerEvent, Waited } from "@millrace/sdk/runtime";
 import type { Json, TaskSpec } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
-import { DagVersions, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import { DagVersions, type ArtifactStore, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { hasTryLeft, isLatestInterval, jitterOf, retryDelaySeconds, type DagGraph } from "@millrace/shared/model";
-import { attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
+import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
-import type { ArtifactStore } from "../artifacts/artifact-store.ts";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
-import { AttemptLog } from "../logs/attempt-log.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { Inputs } from "./read-inputs.ts";

@@ -3,8 +3,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import type { CallbackOutcome, CallbackRequest, RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
 import { childEnvironment } from "@millrace/shared/config";
+import { killTree } from "@millrace/shared/lifecycle";
 import type { Call, FromChild, ToChild } from "./ipc.ts";
-import { killTree } from "./kill-tree.ts";
 
 export interface ChildOptions {
   readonly program: string;

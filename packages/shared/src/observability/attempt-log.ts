@@ -4,8 +4,8 @@
 // harms the attempt.
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { messageOf } from "@millrace/shared/errors";
-import type { Logger } from "@millrace/shared/observability";
+import { messageOf } from "../errors/index.ts";
+import type { Logger } from "./logger.ts";
 
 const GATHER_MS = 200;
 const NOTES_WAIT_MS = 1_000;

@@ -3,7 +3,9 @@
 import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { newId, readArtifact, type Database } from "@millrace/shared/db";
+import type { Database } from "./database.ts";
+import { newId } from "./new-id.ts";
+import { readArtifact } from "./statements/read-artifact.ts";
 
 export class ArtifactStore {
   readonly #db: Database;
