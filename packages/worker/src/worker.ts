@@ -45,7 +45,7 @@ export class Worker implements Service {
     this.#claimer = new Claimer(db, () => this.#job.id, log);
     const artifacts = new ArtifactStore(db, config.workers.artifact_folder);
     const workerJobId = () => this.#job.id;
-    this.#callbacks = new CallbackRunner({ db, config, log, pool: this.#pool, artifacts, workerJobId });
+    this.#callbacks = new CallbackRunner({ db, broker, config, log, pool: this.#pool, artifacts, workerJobId });
     this.#runner = new AttemptRunner({
       db,
       config,

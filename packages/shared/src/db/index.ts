@@ -14,4 +14,5 @@ export { setPaused } from "./set-paused.ts";
 export { allStatements, defineStatement, type Statement } from "./statement.ts";
 export * from "./statements/dag-statements.ts";
 export * from "./statements/index.ts";
+export { triggerRunForTask } from "./trigger-run-for-task.ts";
 export { triggerRun, type TriggeredRun, type TriggerRequest } from "./trigger-run.ts";

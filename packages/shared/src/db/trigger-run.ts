@@ -7,6 +7,7 @@ import { createRuns, type NewRun } from "./create-runs.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import type { Database } from "./database.ts";
 import { defineStatement } from "./statement.ts";
+import { writeRunNote } from "./statements/run-notes.ts";
 
 export interface TriggerRequest {
   readonly dagId: string;
@@ -18,6 +19,8 @@ export interface TriggerRequest {
   readonly conf?: unknown;
   readonly triggeredBy: NewRun["triggeredBy"];
   readonly user: string | null;
+  /** Up to 1,000 characters. */
+  readonly note?: string | undefined;
 }
 
 export interface TriggeredRun {
@@ -53,7 +56,13 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
   const graph = (await versions.load([dag.versionId])).get(dag.versionId);
   if (graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
   const run = planManualRun(graph, dag.versionId, request, conf, dag.now.getTime());
-  const [created] = await db.transaction(async (tx) => await createRuns(tx, [run]));
+  const [created] = await db.transaction(async (tx) => {
+    const runs = await createRuns(tx, [run]);
+    if (request.note !== undefined && runs[0] !== undefined) {
+      await tx.run(writeRunNote, [runs[0].id, request.note, request.user]);
+    }
+    return runs;
+  });
   if (created === undefined) throw new AppError("RUN_EXISTS", { dagId, runId: run.runId });
   return created;
 }

@@ -80,6 +80,12 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  DAG_PAUSED: {
+    message: "DAG {dagId} is paused, and was to be started only when it is not. Unpause it: millrace dags unpause {dagId}",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: true,
+  },
   RUN_EXISTS: {
     message: "DAG {dagId} already has a run {runId}. Leave the run id out to get a unique one.",
     httpStatus: 409,

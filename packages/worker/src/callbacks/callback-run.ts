@@ -4,6 +4,7 @@ import type { Config } from "@millrace/shared/config";
 import type { ArtifactStore, ClaimedCallback, Database, DagVersions } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { AttemptLog, attemptLogPath, callbacksLogPath, mapStack, type Logger } from "@millrace/shared/observability";
+import type { Broker } from "@millrace/shared/queue";
 import { answerCall } from "../run/answer-call.ts";
 import type { ChildPool } from "../run/child-pool.ts";
 import type { WarmChild } from "../run/warm-child.ts";
@@ -11,6 +12,7 @@ import { callbackRequest } from "./callback-request.ts";
 
 export interface CallbackRunDeps {
   readonly db: Database;
+  readonly broker: Broker;
   readonly config: Config;
   readonly log: Logger;
   readonly pool: ChildPool;
@@ -75,7 +77,7 @@ export class CallbackRun {
   }
 
   async #runInChild(): Promise<CallbackEnding> {
-    const { db, config, pool } = this.#deps;
+    const { config, pool } = this.#deps;
     const { artifactHash } = this.callback;
     if (artifactHash === null) return failed("the DAG version that it belongs to is gone");
     let timer: NodeJS.Timeout | undefined;
@@ -89,7 +91,7 @@ export class CallbackRun {
       timer = setTimeout(() => this.stop({ kind: "timeout", reason }), limit * 1000);
       const result = await this.#child.runCallback(artifactPath, request, {
         onLog: (line) => this.#log.write(line.level, line.logger, line.message, line.fields),
-        onCall: (call) => answerCall(db, undefined, call),
+        onCall: (call) => answerCall(this.#deps, undefined, call),
       });
       // Read anew: it may have been stopped meanwhile.
       const stopped = this.#stopped as Stop | undefined;

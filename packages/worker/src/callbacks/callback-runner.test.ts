@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadConfig, type Config } from "@millrace/shared/config";
 import { ArtifactStore, claimCallbacks, Database, extendCallbacks, finishCallback, newId } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
+import { openBroker } from "@millrace/shared/queue";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ChildPool } from "../run/child-pool.ts";
@@ -25,6 +26,7 @@ const CODE = `export const artifact = { protocol: 1, async runCallback(request, 
 const database = await testDatabase();
 const log = createLogger({ level: "silent", name: "test" });
 const db = new Database({ url: database.url, applicationName: "test", maxConnections: 6, maxRetries: 0, log });
+const broker = openBroker({ url: "postgres", prefix: "test", databaseUrl: database.url, log });
 let folder: string;
 let config: Config;
 let pool: ChildPool;
@@ -33,7 +35,7 @@ const made: CallbackRunner[] = [];
 
 function createRunner(workerJobId: number): CallbackRunner {
   const artifacts = new ArtifactStore(db, join(folder, "artifacts"));
-  const created = new CallbackRunner({ db, config, log, pool, artifacts, workerJobId: () => workerJobId });
+  const created = new CallbackRunner({ db, broker, config, log, pool, artifacts, workerJobId: () => workerJobId });
   made.push(created);
   return created;
 }
@@ -56,6 +58,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool.stop();
+  await broker.close();
   await db.close();
   await rm(folder, { recursive: true, force: true });
 });

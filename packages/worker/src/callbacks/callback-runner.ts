@@ -13,11 +13,13 @@ import {
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
+import type { Broker } from "@millrace/shared/queue";
 import type { ChildPool } from "../run/child-pool.ts";
 import { CallbackRun, type CallbackEnding } from "./callback-run.ts";
 
 export interface CallbackRunnerDeps {
   readonly db: Database;
+  readonly broker: Broker;
   readonly config: Config;
   readonly log: Logger;
   readonly pool: ChildPool;

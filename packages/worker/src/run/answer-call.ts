@@ -3,18 +3,33 @@
 import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
 import {
   deleteVariable,
+  readExternalStates,
   readVariable,
   readXComs,
+  triggerRunForTask,
   writeVariable,
   writeXCom,
   type ClaimedAttempt,
   type Database,
+  type DagVersions,
 } from "@millrace/shared/db";
+import { announce, type Broker } from "@millrace/shared/queue";
 import type { Call, ToChild } from "./ipc.ts";
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
-export async function answerCall(db: Database, attempt: ClaimedAttempt | undefined, call: Call): Promise<Answer> {
+export interface AnswerDeps {
+  readonly db: Database;
+  readonly broker: Broker;
+  readonly versions: DagVersions;
+}
+
+/** @param attempt undefined for a callback */
+export async function answerCall(
+  { db, broker, versions }: AnswerDeps,
+  attempt: ClaimedAttempt | undefined,
+  call: Call,
+): Promise<Answer> {
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
@@ -43,6 +58,20 @@ export async function answerCall(db: Database, attempt: ClaimedAttempt | undefin
     case "deleteVariable":
       await db.run(deleteVariable, [call.params.key]);
       return undefined;
+    case "triggerDagRun": {
+      if (attempt === undefined) throw new Error("a callback starts no runs as a task does: use the API");
+      const { dagRunIds, stopped, ...triggered } = await triggerRunForTask(db, versions, call.params, attempt);
+      announce(broker, { dagRunIds, stopped });
+      return triggered;
+    }
+    case "getRunState": {
+      const { dagId, runId } = call.params;
+      return (await db.run(readExternalStates, [dagId, null, null, [runId], []]))[0]?.state;
+    }
+    case "getExternalStates": {
+      const { dagId, taskIds, taskGroupId, runIds = [], logicalDates = [] } = call.params;
+      return await db.run(readExternalStates, [dagId, taskIds ?? null, taskGroupId ?? null, runIds, logicalDates]);
+    }
     case "getConnection":
       return connectionFromEnvironment(call.params.connectionId);
   }

@@ -102,7 +102,7 @@ export class AttemptRunner {
         }
         result = await child.run(artifactPath, request, {
           onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
-          onCall: (call) => answerCall(this.#deps.db, attempt, call),
+          onCall: (call) => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call),
         });
       } catch (error) {
         result = { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };

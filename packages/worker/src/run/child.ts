@@ -2,7 +2,14 @@
 // handler and tells the outcome; whatever the handler asks for goes to the worker. Plain program: see plainProgram.
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Artifact, CallbackOutcome, RunHost, TaskOutcome } from "@millrace/sdk/runtime";
+import type {
+  Artifact,
+  CallbackOutcome,
+  ExternalState,
+  RunHost,
+  TaskOutcome,
+  TriggeredDagRun,
+} from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import type { Call, FromChild, ToChild } from "./ipc.ts";
 
@@ -54,7 +61,12 @@ const hostOf = (signal: AbortSignal): RunHost => ({
       params: { key, value, ...(description === undefined ? {} : { description }) },
     })),
   deleteVariable: async (key) => void (await call({ method: "deleteVariable", params: { key } })),
-  // The worker answers this method with a connection, and the others with JSON.
+  // The worker answers these methods with what they are declared to give.
+  triggerDagRun: async (params) => (await call({ method: "triggerDagRun", params })) as unknown as TriggeredDagRun,
+  getRunState: async (dagId, runId) =>
+    (await call({ method: "getRunState", params: { dagId, runId } })) as string | undefined,
+  getExternalStates: async (params) =>
+    (await call({ method: "getExternalStates", params })) as unknown as readonly ExternalState[],
   getConnection: async (connectionId) =>
     (await call({ method: "getConnection", params: { connectionId } })) as Awaited<
       ReturnType<RunHost["getConnection"]>

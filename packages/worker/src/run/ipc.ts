@@ -4,8 +4,12 @@ import type {
   CallbackOutcome,
   CallbackRequest,
   ConnectionValue,
+  ExternalState,
+  ExternalStatesQuery,
   RunRequest,
   TaskOutcome,
+  TriggerDagRunRequest,
+  TriggeredDagRun,
   XComKey,
 } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
@@ -14,7 +18,11 @@ export type ToChild =
   | { readonly type: "run"; readonly artifactPath: string; readonly request: RunRequest }
   | { readonly type: "callback"; readonly artifactPath: string; readonly request: CallbackRequest }
   | { readonly type: "abort"; readonly reason: string }
-  | { readonly type: "reply"; readonly id: number; readonly value?: Json | ConnectionValue }
+  | {
+      readonly type: "reply";
+      readonly id: number;
+      readonly value?: Json | ConnectionValue | TriggeredDagRun | readonly ExternalState[];
+    }
   | { readonly type: "refuse"; readonly id: number; readonly message: string };
 
 export type FromChild =
@@ -42,4 +50,7 @@ export type Call =
       readonly params: { readonly key: string; readonly value: string; readonly description?: string };
     }
   | { readonly method: "deleteVariable"; readonly params: { readonly key: string } }
+  | { readonly method: "triggerDagRun"; readonly params: TriggerDagRunRequest }
+  | { readonly method: "getRunState"; readonly params: { readonly dagId: string; readonly runId: string } }
+  | { readonly method: "getExternalStates"; readonly params: ExternalStatesQuery }
   | { readonly method: "getConnection"; readonly params: { readonly connectionId: string } };

@@ -37,6 +37,14 @@ create table hitl_detail (
 create index idx_hitl_detail_dag_run_id on hitl_detail (dag_run_id);
 create index idx_hitl_detail_open on hitl_detail (created_at) where responded_at is null;
 
+create table dag_run_note (
+  dag_run_id bigint primary key references dag_run (id) on delete cascade,
+  user_id varchar(512),
+  content varchar(1000) not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
 create index idx_trigger_triggerer_id on trigger (triggerer_id, id);
 create index idx_ti_trigger_timeout on task_instance (trigger_timeout) where state = 'deferred' and trigger_timeout is not null;
 `);
