@@ -11,7 +11,25 @@ export type {
 } from "./authoring/dag-options.ts";
 export type { Handler, Input, Inputs, NoArguments, OutputOf, TaskBody, TaskFactory } from "./authoring/handlers.ts";
 export type { DagEnd, DagTaskEnd, Output, TaskRef, TeardownOptions, ValueRef } from "./authoring/refs.ts";
-export { cron, cronTrigger, every, type CronOptions, type Duration } from "./authoring/schedules.ts";
+export {
+  cron,
+  cronTrigger,
+  events,
+  every,
+  multipleCron,
+  type CronOptions,
+  type CronTriggerOptions,
+  type DeclaredSchedule,
+  type Duration,
+  type EventsOptions,
+} from "./authoring/schedules.ts";
+export {
+  defineTimetable,
+  type Timetable,
+  type TimetableInterval,
+  type TimetableQuestion,
+  type TimetableRun,
+} from "./authoring/timetable.ts";
 export type { TaskCallback, TaskCallbackEvent, TaskOptions } from "./authoring/task-options.ts";
 export type { TaskGroup } from "./authoring/task-scope.ts";
 export * from "./errors/index.ts";

@@ -1,4 +1,6 @@
-import type { Catchup, Json, ScheduleSpec } from "../spec/index.ts";
+import type { Catchup, Json } from "../spec/index.ts";
+import type { DeclaredSchedule } from "./schedules.ts";
+import type { Timetable } from "./timetable.ts";
 
 /** The schedules with a name. `@continuous` starts the next run as soon as the last one ended. */
 export const SCHEDULE_PRESETS = [
@@ -11,12 +13,15 @@ export const SCHEDULE_PRESETS = [
   "@yearly",
   "@continuous",
 ] as const;
-/** One of {@link SCHEDULE_PRESETS}. The timed ones mean a cron expression in UTC, `@weekly` beginning on Sunday. */
+/** One of {@link SCHEDULE_PRESETS}. The timed ones mean a cron expression in the DAG's zone, `@weekly` beginning on Sunday. */
 export type SchedulePreset = (typeof SCHEDULE_PRESETS)[number];
 
-/** A preset, a cron expression, what `cron`, `cronTrigger` or `every` return, or `null` for runs by hand only. */
+/**
+ * A preset, a cron expression, what `cron`, `cronTrigger`, `multipleCron`, `every` or `events` return, a {@link Timetable}
+ * of your own, or `null` for runs by hand only.
+ */
 // `string & {}` keeps the presets in the editor's completion.
-export type Schedule = SchedulePreset | (string & {}) | ScheduleSpec | null;
+export type Schedule = SchedulePreset | (string & {}) | DeclaredSchedule | Timetable | null;
 
 /** A param with more than a value. Without `default` it has to be given by whoever starts the run. */
 export interface Param {
@@ -53,6 +58,8 @@ export type DagCallback = (event: DagCallbackEvent) => unknown;
 export interface DagOptions {
   /** When runs start by themselves. @default null */
   readonly schedule?: Schedule;
+  /** The IANA zone in which crons that name none are read, and in which times are shown. @default "UTC" */
+  readonly timezone?: string;
   /** One line, shown beside the name. */
   readonly description?: string;
   /** The first logical date. Required with `catchup: true`. */

@@ -18,7 +18,7 @@ import {
 import { present } from "./present.ts";
 import { readParams } from "./read-params.ts";
 import { TASK_OPTION_NAMES } from "./read-task.ts";
-import { readSchedule } from "./read-schedule.ts";
+import { readSchedule, wrongTimezone } from "./read-schedule.ts";
 
 const tags: Check = (value) => {
   const wrong = Array.isArray(value) ? value.find((tag: unknown) => name(100)(tag) !== undefined) : value;
@@ -29,6 +29,7 @@ const tags: Check = (value) => {
 
 const CHECKS: Readonly<Record<keyof DagOptions, Check>> = {
   schedule: anything, // read-schedule.ts
+  timezone: wrongTimezone,
   description: text,
   startDate: date,
   endDate: date,
@@ -58,11 +59,12 @@ export function readDagOptions(
   const wrong = checkOptions(dag.options, CHECKS, { names: TASK_OPTION_NAMES, where: "to each task" });
   wrong.forEach(report);
   const options: DagOptions = typeof dag.options === "object" && dag.options !== null ? dag.options : {};
-  const schedule = readSchedule(options.schedule, report);
+  const timezone = wrongTimezone(options.timezone ?? "UTC") === undefined ? (options.timezone ?? "UTC") : "UTC";
+  const schedule = readSchedule(options.schedule, timezone, report);
   const params = readParams(options.params, report);
   const catchup = options.catchup ?? false;
-  const isTimed = schedule.kind === "cron" || schedule.kind === "cronTrigger" || schedule.kind === "delta";
-  if (isTimed && catchup === true && options.startDate === undefined) {
+  const needsStart = ["cron", "cronTrigger", "multipleCron", "delta"].includes(schedule.kind);
+  if (needsStart && catchup === true && options.startDate === undefined) {
     report("catchup: true needs a startDate: there is no first interval without one");
   }
   if (schedule.kind === "continuous" && (options.maxActiveRuns ?? 1) > 1) {
@@ -90,6 +92,7 @@ export function readDagOptions(
     params: params.defaults,
     callbacks: (["onSuccess", "onFailure"] as const).filter((key) => [options[key] ?? []].flat().length > 0),
     ...present({
+      timezone: options.timezone,
       description: options.description,
       dagDisplayName: options.dagDisplayName,
       docMd: options.docMd,

@@ -29,15 +29,49 @@ export interface DstPolicy {
   readonly fold: "first" | "last" | "both";
 }
 
-export type ScheduleSpec =
+/** How the fields of a cron expression are read: in which zone, and how around its clock changes. */
+export interface CronReading {
+  readonly timezone: string;
+  readonly dst: DstPolicy;
+}
+
+/** Schedules that time alone decides. */
+export type TimeScheduleSpec =
   | { readonly kind: "none" }
   /** One run for each interval between two ticks; the run starts when its interval ends. */
-  | { readonly kind: "cron"; readonly cron: string; readonly timezone: string; readonly dst: DstPolicy }
-  /** One run at each tick, without an interval. */
-  | { readonly kind: "cronTrigger"; readonly cron: string; readonly timezone: string; readonly dst: DstPolicy }
+  | ({ readonly kind: "cron"; readonly cron: string } & CronReading)
+  /** One run at each tick, with the interval of that length before it; without one its interval is empty. */
+  | ({ readonly kind: "cronTrigger"; readonly cron: string; readonly intervalSeconds?: number } & CronReading)
+  /** One run at each tick of any of them, and one where several meet. */
+  | ({
+      readonly kind: "multipleCron";
+      readonly crons: readonly string[];
+      readonly intervalSeconds?: number;
+    } & CronReading)
   | { readonly kind: "delta"; readonly seconds: number }
+  /** One run at each of these instants, which are ISO texts in ascending order. */
+  | {
+      readonly kind: "events";
+      readonly events: readonly string[];
+      /** A manual run stands for the latest event instead of its own time. */
+      readonly restrictToEvents: boolean;
+      readonly summary?: string;
+    }
   | { readonly kind: "once" }
-  | { readonly kind: "continuous" };
+  | { readonly kind: "continuous" }
+  /** Code in the DAG's file says when. It is asked ahead, by the dag-processor's child, and its answers are stored. */
+  | { readonly kind: "custom"; readonly name: string; readonly summary: string };
+
+/** Assets in Airflow's form: one, all of several, or any of several. */
+export type AssetConditionSpec =
+  | { readonly asset: { readonly name: string; readonly uri: string; readonly group?: string } }
+  | { readonly all: readonly AssetConditionSpec[] }
+  | { readonly any: readonly AssetConditionSpec[] };
+
+export type ScheduleSpec =
+  | TimeScheduleSpec
+  /** Runs by time, and one more whenever the assets were updated. */
+  | { readonly kind: "assetOrTime"; readonly time: TimeScheduleSpec; readonly assets: AssetConditionSpec };
 
 /** `true`: every interval since the start date; `false`: the latest complete one; `"none"`: the next one. */
 export type Catchup = boolean | "none";
@@ -134,6 +168,8 @@ export interface DagSpec {
   readonly dagDisplayName?: string;
   readonly docMd?: string;
   readonly schedule: ScheduleSpec;
+  /** In which its crons are read that name none, and its times are shown. UTC when left out. */
+  readonly timezone?: string;
   readonly startDate?: string;
   readonly endDate?: string;
   readonly catchup: Catchup;

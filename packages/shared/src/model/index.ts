@@ -17,6 +17,16 @@ export { viewOf } from "./run-view.ts";
 export * from "./select-tasks.ts";
 export * from "./task-state.ts";
 export { cronTicks, type CronTicks } from "./timetable/cron-ticks.ts";
-export * from "./timetable/next-run.ts";
+export { inferManualInterval } from "./timetable/infer-interval.ts";
+export {
+  isLatestInterval,
+  planNextRun,
+  type Interval,
+  type PlannedRun,
+  type PlanRequest,
+} from "./timetable/next-run.ts";
+export { runsBetween, type RunRange } from "./timetable/runs-between.ts";
+export { summarizeSchedule } from "./timetable/summarize-schedule.ts";
+export { timeOf } from "./timetable/trigger-ticks.ts";
 export * from "./trigger-rule.ts";
 export { uuidv7 } from "./uuid.ts";

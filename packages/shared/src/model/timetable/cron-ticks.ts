@@ -16,8 +16,44 @@ export interface CronTicks {
 
 const LIMIT_MS = 100 * 366 * 86_400_000;
 
-/** @throws AppError SCHEDULE_INVALID: not an expression, one that never fires, or an unknown zone. */
+const MOST_KEPT = 1_000;
+const kept = new Map<string, CronTicks>();
+
+/**
+ * Kept by what they are made of: a schedule is asked again and again, and reading an expression costs more than a tick.
+ * @throws AppError SCHEDULE_INVALID: not an expression, one that never fires, or an unknown zone.
+ */
 export function cronTicks(expression: string, zone: string, dst: DstPolicy): CronTicks {
+  const key = [dst.gap, dst.fold, zone, expression].join("\n");
+  const found = kept.get(key);
+  if (found !== undefined) return found;
+  const ticks = readCron(expression, zone, dst);
+  if (kept.size >= MOST_KEPT) kept.clear();
+  kept.set(key, ticks);
+  return ticks;
+}
+
+/** The ticks of several: where they meet, one. */
+export function mergeTicks(all: readonly CronTicks[]): CronTicks {
+  const best = (found: readonly (number | undefined)[], pick: (...numbers: number[]) => number) => {
+    const some = found.filter((tick) => tick !== undefined);
+    return some.length === 0 ? undefined : pick(...some);
+  };
+  return {
+    next: (instant) =>
+      best(
+        all.map((ticks) => ticks.next(instant)),
+        Math.min,
+      ),
+    previous: (instant) =>
+      best(
+        all.map((ticks) => ticks.previous(instant)),
+        Math.max,
+      ),
+  };
+}
+
+function readCron(expression: string, zone: string, dst: DstPolicy): CronTicks {
   const fail = (cause: string) => new AppError("SCHEDULE_INVALID", { schedule: `"${expression}"`, cause });
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== 5 && fields.length !== 6)

@@ -1,7 +1,9 @@
 import type { Catchup, ScheduleSpec } from "@millrace/sdk/spec";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { inferManualInterval, planNextRun, summarizeSchedule, type PlanRequest, type PlannedRun } from "./next-run.ts";
+import { inferManualInterval } from "./infer-interval.ts";
+import { planNextRun, type PlanRequest, type PlannedRun } from "./next-run.ts";
+import { summarizeSchedule } from "./summarize-schedule.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
