@@ -1,4 +1,4 @@
-// Pausing stops the schedule and new tasks of a DAG; what runs goes on. One transaction with its line of the audit log.
+// While a DAG is paused no run of it is created or started; running runs go on to their end. One transaction with its line of the audit log.
 import { AppError } from "../errors/index.ts";
 import type { Database } from "./database.ts";
 import { replanDags } from "./plan-dag.ts";

@@ -96,7 +96,7 @@ export function describeCondition(condition: Condition): string {
     case "depends_on_past":
       return sayCause(c);
     case "dag_paused":
-      return "its DAG is paused: `millrace dags unpause` lets it go on";
+      return "its DAG is paused, so that no run of it starts: `millrace dags unpause` lets it go on";
     case "no_live_scheduler":
       return `no scheduler lives${c.lastSeen === null ? "" : `; the last was seen at ${at(c.lastSeen)}`}`;
     case "run_after_in_future":

@@ -111,7 +111,7 @@ export function explainRun(s: Situation): readonly Condition[] {
   if (state === "running") {
     const tasks: Partial<Record<TaskState, number>> = {};
     for (const ti of s.tasks) tasks[ti.state] = (tasks[ti.state] ?? 0) + 1;
-    return [{ kind: "run_running", tasks }, ...(s.dag.isPaused ? [PAUSED] : []), ...schedulerOf(s)];
+    return [{ kind: "run_running", tasks }, ...schedulerOf(s)];
   }
   const holds = [...runHolds(s), ...blocked(s), ...schedulerOf(s)];
   return holds.length > 0 ? holds : [{ kind: "run_starts" }];
@@ -217,7 +217,6 @@ function beforeAdmission(s: Situation, ti: TaskSituation, node: TaskNode | undef
   });
   const count = s.ahead.get(ti.id) ?? 0;
   const conditions: Condition[] = [
-    ...(s.dag.isPaused ? [PAUSED] : []),
     ...refusals.map((refusal) => ofRefusal(refusal, s, candidate)),
     ...(count === 0 ? [] : [{ kind: "ahead_of_it", count } as const]),
     ...schedulerOf(s),

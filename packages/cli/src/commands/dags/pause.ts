@@ -19,5 +19,5 @@ const make =
         });
       });
 
-export const pause = make("pause", "Stop the schedule and new tasks of DAGs; what runs goes on.");
+export const pause = make("pause", "Start no more runs of DAGs; running ones go on to their end.");
 export const unpause = make("unpause", "Let paused DAGs go on.");

@@ -1,6 +1,5 @@
-// For scheduled task instances: how many others of their pool come before them in the order of admission. Those of paused
-// DAGs stand in nobody's way and have no place themselves. One sort of what is scheduled in these pools, however many are
-// asked about. Index: idx_ti_scheduled.
+// For scheduled task instances: how many others of their pool come before them in the order of admission. One sort of
+// what is scheduled in these pools, however many are asked about. Index: idx_ti_scheduled.
 import { defineStatement } from "../statement.ts";
 
 export const explainAhead = defineStatement<
@@ -14,7 +13,6 @@ from (
   select o.id, (row_number() over (partition by o.pool
     order by o.priority_weight desc, o.logical_date, o.run_after, o.map_index, o.id) - 1)::int as count
   from task_instance o
-  join dag d on d.dag_id = o.dag_id and not d.is_paused
   where o.state = 'scheduled' and o.pool in (select t.pool from task_instance t where t.id = any ($1::uuid[]))
 ) ranked
 where id = any ($1::uuid[])`,

@@ -1,6 +1,6 @@
 // What the critical section decides from: pools, what occupies slots, and scheduled work in the order of admission. Run
 // under the critical section's lock, as a statement of its own, so that its snapshot holds all that was queued before. Rows
-// come as JSON in one row. Work of paused dags is left out.
+// come as JSON in one row. A pause plays no part: it keeps runs from starting, and what a started run has goes on.
 //
 // In order: the first scheduled task instances, as many as there is room for. Cheap, and enough while nothing is blocked.
 // By lanes: steps through the distinct (pool, dag, lane) of idx_ti_scheduled and takes the head of each, so that its cost
@@ -69,7 +69,7 @@ export const readAdmissionInOrder = defineStatement<AdmissionParams, AdmissionRo
   order by t.priority_weight desc, t.logical_date, t.run_after, t.map_index, t.id
   limit least($3::int, (select total from room))
 ), head as (
-  select t.*, d.max_active_tasks from scanned t join dag d on d.dag_id = t.dag_id and not d.is_paused
+  select t.*, d.max_active_tasks from scanned t join dag d on d.dag_id = t.dag_id
 )
 ${SNAPSHOT}`,
 });
@@ -91,7 +91,7 @@ export const readAdmission = defineStatement<AdmissionParams, AdmissionRow>({
   select c.*, d.max_active_tasks
   from lane l
   join pool_room p on p.pool = l.pool and p.room > 0
-  join dag d on d.dag_id = l.dag_id and not d.is_paused
+  join dag d on d.dag_id = l.dag_id
   left join dag_used u on u.dag_id = l.dag_id
   cross join lateral (
     select ${CANDIDATE}
