@@ -9,12 +9,11 @@ import {
   lockRunsToSweep,
   pauseFailingDags,
   redispatchAttempts,
+  runsAfterOver,
   runsWithDueTasks,
-  stampRuns,
   timeOutTriggers,
   type FinishedRun,
   type LockedRun,
-  type Queryable,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
@@ -46,7 +45,8 @@ export class Scheduler implements Service {
   #stopping = false;
   /** When the next look for due work is, on the process's clock. */
   #nextTick = 0;
-  #nextSweep = 0;
+  /** More runs are due for a look at the whole of them than the last pass took. */
+  #sweepAgain = false;
   /** Runs may have become startable: looked for with the next pass. */
   #lookForQueuedRuns = true;
 
@@ -141,9 +141,8 @@ export class Scheduler implements Service {
     const { scheduler } = this.#deps.config;
     const now = this.#clock.now();
     const isTick = now >= this.#nextTick;
-    const isSweep = now >= this.#nextSweep;
+    const isSweep = isTick || this.#sweepAgain;
     if (isTick) this.#nextTick = now + scheduler.scheduler_idle_sleep_time * 1000;
-    if (isSweep) this.#nextSweep = now + (scheduler.sweep_interval * 1000) / 2;
     if (isTick || wakes.some((wake) => wake.dagRunId === null)) this.#lookForQueuedRuns = true;
 
     let more = false;
@@ -157,26 +156,28 @@ export class Scheduler implements Service {
     this.#lookForQueuedRuns = false;
     const outcome = await this.#transaction(async (deps) => {
       const started = startRuns ? await startQueuedRuns(deps) : NOTHING_STARTED;
-      const decided = await decideExamined(deps, await this.#targets(deps.tx, named, isSweep));
+      const { targets, waiting, swept } = await this.#targets(deps, named, isSweep);
+      const decided = await decideExamined(deps, targets);
       const mayQueue = isTick || isSweep || wakes.length > 0 || started.scheduled > 0;
       // Each sends its first statement at once, so that both travel together and in this order.
       const [examined, queueing] = await Promise.all([
         writeExamined(deps, decided),
         mayQueue ? queueScheduledTasks(deps, this.#job.id) : NOTHING_QUEUED,
       ]);
-      return { started, examined, queueing };
+      return { started, examined, queueing, waiting, swept };
     });
     const queued = await outcome.queueing.attempts;
     this.#dispatcher.dispatch(queued);
-    const { started, examined } = outcome;
+    const { started, examined, waiting } = outcome;
+    this.#sweepAgain = outcome.swept >= scheduler.max_dagruns_per_loop_to_schedule;
     this.#deps.broker.signalAttempts([...started.stopped, ...examined.stopped]);
     if (started.deferred + examined.deferred > 0) this.#deps.broker.callTriggerers();
     const next = new Set([...started.next, ...examined.next]);
-    this.#deps.broker.wake([...next].map((dagRunId) => ({ dagRunId, taskIds: null })));
+    this.#deps.broker.wake([...[...next].map((dagRunId) => ({ dagRunId, taskIds: null })), ...waiting]);
     const finished = [...started.finished, ...examined.finished];
     await this.#pauseFailing(finished);
     if (finished.length > 0 || started.started > 0) this.#lookForQueuedRuns = true;
-    return more || this.#lookForQueuedRuns || queued.length >= scheduler.max_tis_per_query;
+    return more || this.#lookForQueuedRuns || this.#sweepAgain || queued.length >= scheduler.max_tis_per_query;
   }
 
   /** After the commit: a dag row comes before its runs in the order of locks. */
@@ -188,23 +189,32 @@ export class Scheduler implements Service {
     }
   }
 
-  async #targets(tx: Queryable, named: ReadonlyMap<number, Set<string> | null>, isSweep: boolean): Promise<Target[]> {
+  /** What this pass looks at; `waiting` is for those that may wait for a run that is over. */
+  async #targets(deps: ActorDeps, named: ReadonlyMap<number, Set<string> | null>, isSweep: boolean): Promise<Looked> {
     const { scheduler } = this.#deps.config;
     const asTarget = (run: LockedRun, changed: Set<string> | null): Target => ({
       run,
       changed: changed === null ? null : [...changed],
     });
-    const seenSeconds = scheduler.sweep_interval / 2;
-    const locked =
-      named.size === 0 ? [] : await tx.run(lockRuns, [[...named.keys()].sort((a, b) => a - b), seenSeconds]);
-    const unseen = locked.filter((run) => run.isUnseen).map((run) => run.id);
-    // Travels with the next statement; should it fail, so does that one.
-    if (unseen.length > 0) tx.run(stampRuns, [unseen]).catch(() => undefined);
+    const ids = [...named.keys()].sort((a, b) => a - b);
+    const locked = ids.length === 0 ? [] : await deps.tx.run(lockRuns, [ids]);
     const targets = locked.map((run) => asTarget(run, named.get(run.id) ?? null));
-    if (!isSweep) return targets;
-    const swept = await tx.run(lockRunsToSweep, [scheduler.sweep_interval, scheduler.max_dagruns_per_loop_to_schedule]);
+    const known = new Set(locked.map((run) => run.id));
+    const waiting = await waitingForPast(
+      deps,
+      ids.filter((id) => !known.has(id)),
+    );
+    if (!isSweep) return { targets, waiting, swept: 0 };
+    // Looked for with each tick, so that none goes longer than the interval without a look at the whole of it.
+    const { sweep_interval: interval, scheduler_idle_sleep_time: tick } = scheduler;
+    const olderThan = Math.max(interval / 2, interval - tick);
+    const swept = await deps.tx.run(lockRunsToSweep, [olderThan, scheduler.max_dagruns_per_loop_to_schedule]);
     const whole = new Set(swept.map((run) => run.id));
-    return [...targets.filter(({ run }) => !whole.has(run.id)), ...swept.map((run) => asTarget(run, null))];
+    return {
+      targets: [...targets.filter(({ run }) => !whole.has(run.id)), ...swept.map((run) => asTarget(run, null))],
+      waiting,
+      swept: swept.length,
+    };
   }
 
   async #addDueTasks(named: Map<number, Set<string> | null>): Promise<void> {
@@ -236,6 +246,25 @@ export class Scheduler implements Service {
     const { db, config, log } = this.#deps;
     return await db.transaction(async (tx) => await actor({ tx, versions: this.#versions, config, log }));
   }
+}
+
+interface Looked {
+  readonly targets: readonly Target[];
+  readonly waiting: readonly Wake[];
+  readonly swept: number;
+}
+
+/** A task may end after its run, as one does that was stopped when the run was marked: nobody else tells who waits for it. */
+async function waitingForPast(deps: ActorDeps, over: readonly number[]): Promise<Wake[]> {
+  if (over.length === 0) return [];
+  const next = await deps.tx.run(runsAfterOver, [over]);
+  const graphs = await deps.versions.load(
+    next.map((run) => run.versionId),
+    deps.tx,
+  );
+  return next
+    .filter((run) => (graphs.get(run.versionId)?.pastTasks.length ?? 0) > 0)
+    .map((run) => (run.state === "queued" ? LOOK_AROUND : { dagRunId: run.id, taskIds: null }));
 }
 
 /** By run: the tasks that changed, or null for the whole of it. */

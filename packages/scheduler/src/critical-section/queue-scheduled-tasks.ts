@@ -49,7 +49,10 @@ async function admitFrom(
   deps: ActorDeps,
   snapshot: AdmissionRow,
 ): Promise<readonly AdmissionRow["candidates"][number][]> {
-  const graphs = await deps.versions.load(snapshot.candidates.map((candidate) => candidate.versionId));
+  const graphs = await deps.versions.load(
+    snapshot.candidates.map((candidate) => candidate.versionId),
+    deps.tx,
+  );
   return admit({
     parallelism: deps.config.core.parallelism,
     pools: snapshot.pools,

@@ -201,7 +201,7 @@ const examine =
           ]),
       );
     await act(on, product, async (deps) => {
-      const locked = await deps.tx.run(lockRuns, [[product.runs.get("dag")?.get("run0") ?? 0], 1]);
+      const locked = await deps.tx.run(lockRuns, [[product.runs.get("dag")?.get("run0") ?? 0]]);
       const targets = locked.map((run) => ({ run, changed: [taskId] }));
       await writeExamined(deps, await decideExamined(deps, targets));
     });

@@ -21,7 +21,10 @@ type Outcome = LostAttemptOutcome | "wish";
 export async function handleLostAttempts(deps: ActorDeps): Promise<Wake[]> {
   const lost = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
   if (lost.length === 0) return [];
-  const graphs = await deps.versions.load(lost.map((attempt) => attempt.versionId));
+  const graphs = await deps.versions.load(
+    lost.map((attempt) => attempt.versionId),
+    deps.tx,
+  );
   const judged = lost.map((attempt) => {
     const spec = graphs.get(attempt.versionId)?.tasks.get(attempt.taskId)?.spec;
     const outcome: Outcome =

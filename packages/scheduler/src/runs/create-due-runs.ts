@@ -17,7 +17,10 @@ export async function createDueRuns(deps: ActorDeps): Promise<CreatedRuns> {
   const limit = deps.config.scheduler.max_dagruns_to_create_per_loop;
   const due = await deps.tx.run(lockDueDags, [limit]);
   if (due.length === 0) return { created: 0, more: false };
-  const graphs = await deps.versions.load(due.map((dag) => dag.versionId));
+  const graphs = await deps.versions.load(
+    due.map((dag) => dag.versionId),
+    deps.tx,
+  );
   const plans = due.flatMap((dag) => {
     const graph = graphs.get(dag.versionId);
     return graph === undefined ? [] : [{ dag, graph, ...planDag(deps, dag, graph) }];

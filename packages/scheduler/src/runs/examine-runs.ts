@@ -87,7 +87,10 @@ async function runsAfter(deps: ActorDeps, cases: readonly Case[]): Promise<numbe
 
 /** Reads what is needed and decides, without writing anything. */
 export async function openCases(deps: ActorDeps, targets: readonly Target[]): Promise<Case[]> {
-  const graphs = await deps.versions.load(targets.map((target) => target.run.versionId));
+  const graphs = await deps.versions.load(
+    targets.map((target) => target.run.versionId),
+    deps.tx,
+  );
   const cases = targets.flatMap((target): Case[] => {
     const graph = graphs.get(target.run.versionId);
     if (graph === undefined) {

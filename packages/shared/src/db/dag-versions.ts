@@ -22,12 +22,15 @@ export class DagVersions {
     this.#max = max;
   }
 
-  /** Every version that exists among `ids`. */
-  async load(ids: Iterable<string>): Promise<ReadonlyMap<string, DagGraph>> {
+  /**
+   * Every version that exists among `ids`.
+   * @param on the caller's transaction, where there is one: it holds a connection, and must not wait for a second one
+   */
+  async load(ids: Iterable<string>, on: Queryable = this.#db): Promise<ReadonlyMap<string, DagGraph>> {
     const wanted = [...new Set(ids)];
     const missing = wanted.filter((id) => !this.#kept.has(id));
     if (missing.length > 0) {
-      for (const row of await this.#db.run(readVersions, [missing])) this.#kept.set(row.id, buildDagGraph(row.data));
+      for (const row of await on.run(readVersions, [missing])) this.#kept.set(row.id, buildDagGraph(row.data));
     }
     const found = new Map<string, DagGraph>();
     for (const id of wanted) {

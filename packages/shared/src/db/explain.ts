@@ -154,7 +154,7 @@ async function readSituation(
     tx.run(explainTaskRows, [dagId, runId]),
   ]);
   const versionId = row?.versionId ?? "";
-  const graph = versionId === "" ? undefined : (await versions.load([versionId])).get(versionId);
+  const graph = versionId === "" ? undefined : (await versions.load([versionId], tx)).get(versionId);
   if (row === undefined || graph === undefined) throw new AppError("RUN_NOT_FOUND", { dagId, runId });
   const scheduled = rows.filter((ti) => ti.state === "scheduled" && (onlyTask === undefined || ti.taskId === onlyTask));
   const [past, [admission], ahead] = await Promise.all([

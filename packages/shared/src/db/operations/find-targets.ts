@@ -117,7 +117,7 @@ export async function findTargets(
 ): Promise<Targets> {
   const { dagId, runIds } = selection;
   const [newest] = await tx.run(readNewestVersion, [dagId]);
-  const graph = newest === undefined ? undefined : (await versions.load([newest.id])).get(newest.id);
+  const graph = newest === undefined ? undefined : (await versions.load([newest.id], tx)).get(newest.id);
   if (newest === undefined || graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
   const runs = await tx.run(lock ? lockRuns : selectRuns, [
     dagId,
@@ -130,7 +130,10 @@ export async function findTargets(
   for (const runId of runIds ?? []) {
     if (!runs.some((run) => run.runId === runId)) throw new AppError("RUN_NOT_FOUND", { dagId, runId });
   }
-  const graphs = await versions.load(runs.map((run) => run.versionId));
+  const graphs = await versions.load(
+    runs.map((run) => run.versionId),
+    tx,
+  );
   const all = [graph, ...graphs.values()];
   for (const taskId of selection.taskIds ?? []) {
     if (all.every((known) => unknownTasks(known, [taskId]).length > 0)) {

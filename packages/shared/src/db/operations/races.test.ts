@@ -99,7 +99,7 @@ test("a clear waits for an examination of its run, and decisions made before it 
   const report = String((await row("report"))["id"]);
   await duringWrite(
     async (tx) => {
-      await tx.run(lockRuns, [[dagRunId], 1]);
+      await tx.run(lockRuns, [[dagRunId]]);
       await tx.run(applyDecisions, [[report], [5], ["none"], ["upstream_failed"]]);
     },
     () => clearTasks(db, versions, { ...request, downstream: true }),

@@ -44,7 +44,6 @@ export * from "./runs-to-start.ts";
 export * from "./runs-with-due-tasks.ts";
 export * from "./runs-without-unfinished.ts";
 export * from "./slot-holders.ts";
-export * from "./stamp-runs.ts";
 export * from "./start-from-triggers.ts";
 export * from "./start-runs.ts";
 export * from "./stop-attempts.ts";

@@ -1,5 +1,6 @@
-// Takes the running runs that were examined whole the longest ago, and stamps them. Those that another scheduler has
-// at this moment are skipped: they are being looked at. Index: idx_dag_run_last_scheduling_decision.
+// Takes the running runs that were examined whole the longest ago, and stamps them. However much happens in a run, only a
+// look at the whole of it stamps it: a wake that was lost in a busy run is found as soon as one in a quiet run. Those that
+// another scheduler has at this moment are skipped, for this time. Index: idx_dag_run_last_scheduling_decision.
 import { defineStatement } from "../statement.ts";
 import { LOCKED_RUN_COLUMNS, type LockedRun } from "./lock-runs.ts";
 

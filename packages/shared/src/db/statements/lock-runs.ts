@@ -14,15 +14,10 @@ export interface LockedRun {
 export const LOCKED_RUN_COLUMNS = `r.id, r.dag_id as "dagId", r.run_id as "runId", r.state, r.created_dag_version_id as "versionId",
   r.run_after as "runAfter"`;
 
-/** `isUnseen`: it was last stamped longer ago than the given seconds. */
-export const lockRuns = defineStatement<
-  readonly [ids: readonly number[], seconds: number],
-  LockedRun & { readonly isUnseen: boolean }
->({
+export const lockRuns = defineStatement<readonly [ids: readonly number[]], LockedRun>({
   name: "lock-runs",
   sql: `
-select ${LOCKED_RUN_COLUMNS},
-  coalesce(r.last_scheduling_decision < now() - make_interval(secs => $2), true) as "isUnseen"
+select ${LOCKED_RUN_COLUMNS}
 from dag_run r
 where r.id = any ($1::bigint[]) and r.state = 'running' and r.created_dag_version_id is not null
 order by r.id

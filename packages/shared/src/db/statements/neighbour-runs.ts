@@ -43,6 +43,24 @@ cross join lateral (
 where n.state in ('queued', 'running')`,
 });
 
+/** The active run after each of these that is over: a task that ended only now may be what it waited for. */
+export const runsAfterOver = defineStatement<
+  readonly [ids: readonly number[]],
+  { readonly id: number; readonly state: "queued" | "running"; readonly versionId: string }
+>({
+  name: "runs-after-over",
+  sql: `
+select n.id, n.state, n.created_dag_version_id as "versionId"
+from unnest($1::bigint[]) as k(id)
+join dag_run r on r.id = k.id and r.state not in ('queued', 'running')
+cross join lateral (
+  select n.id, n.state, n.created_dag_version_id from dag_run n
+  where n.dag_id = r.dag_id and n.logical_date > r.logical_date
+  order by n.logical_date limit 2
+) n
+where n.state in ('queued', 'running') and n.created_dag_version_id is not null`,
+});
+
 /** Of these tasks, those that some run before the given date has. */
 export const tasksWithEarlier = defineStatement<
   readonly [dagIds: readonly string[], taskIds: readonly string[], before: readonly Date[]],

@@ -1,0 +1,48 @@
+// What schedulers do when something around them fails; the sweep is so slow here that it can be no help.
+import { confirmStopped, markRun, newId } from "@millrace/shared/db";
+import { expect, test } from "vitest";
+import { installation } from "./fixtures/installation.ts";
+
+const on = await installation({ "scheduler.sweep_interval": 120 });
+const { db, versions, broker, claim, work, seedDag, trigger, startScheduler, count, until } = on;
+
+const done = async (runs: number) =>
+  await until(`${runs} runs are over`, async () => (await count("dag_run where state = 'success'")) >= runs);
+
+test("one connection is enough: a transaction never waits for a second one", async () => {
+  await seedDag("dag", { a: { maxActiveTisPerDag: 1 }, b: { upstream: ["a"], dependsOnPast: true } });
+  on.onMessage(work);
+  await startScheduler(undefined, { maxConnections: 1 });
+  for (let i = 0; i < 3; i++) await trigger("dag");
+  await done(3);
+});
+
+test("a task that ends after its run was marked lets the run go on that waits for it", async () => {
+  await seedDag("dag", { a: { dependsOnPast: true }, c: {} });
+  let first: string | undefined;
+  on.onMessage(async (message) => {
+    const [ti] = await db.read<{ task: string; run: string }>(
+      "select task_id as task, run_id as run from task_instance where id = $1",
+      [message.id],
+    );
+    if (ti?.run !== "r1" || ti.task !== "a") return await work(message);
+    await claim(message);
+    first = message.id;
+  });
+  await startScheduler();
+  await trigger("dag", "r1", new Date("2026-01-01T00:00:00Z"));
+  await trigger("dag", "r2", new Date("2026-01-02T00:00:00Z"));
+  await until(
+    "the later run waits for the task before",
+    async () =>
+      (await count("task_instance where run_id = 'r2' and task_id = 'c' and state = 'success'")) === 1 &&
+      first !== undefined,
+  );
+  await markRun(db, versions, { dagId: "dag", runId: "r1", state: "success", user: "ada" });
+  // Its worker has stopped it.
+  const [row] = await db.read<{ epoch: number }>("select epoch from task_instance where id = $1", [first]);
+  const [stopped] = await db.run(confirmStopped, [[first ?? ""], [row?.epoch ?? 0], [newId()], [0]]);
+  expect(stopped?.state).toBe("success");
+  broker.wake([{ dagRunId: stopped?.dagRunId ?? 0, taskIds: ["a"] }]);
+  await done(2);
+});

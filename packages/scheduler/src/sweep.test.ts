@@ -1,0 +1,80 @@
+// What the sweep finds, and how soon.
+import { expect, test } from "vitest";
+import { installation } from "./fixtures/installation.ts";
+
+const SWEEP_SECONDS = 1;
+const TICK_SECONDS = 0.05;
+const on = await installation({
+  "scheduler.sweep_interval": SWEEP_SECONDS,
+  "scheduler.scheduler_idle_sleep_time": TICK_SECONDS,
+  "scheduler.max_dagruns_per_loop_to_schedule": 3,
+});
+const { db, broker, claim, work, seedDag, trigger, startScheduler, count, until } = on;
+
+/** Ends without a word to the scheduler. */
+const endSilently = async (id: string) => {
+  await db.read(
+    "update task_instance set state = 'success', epoch = epoch + 1, end_date = now() where id = $1 and state = 'running'",
+    [id],
+  );
+};
+const taskOf = async (id: string) =>
+  (await db.read<{ task_id: string }>("select task_id from task_instance where id = $1", [id]))[0]?.task_id;
+const latestSeconds = async () =>
+  (
+    await db.read<{ seconds: number }>(`
+      select extract(epoch from max(b.at - a.at))::float8 as seconds
+      from task_instance_transition a join task_instance ta on ta.row_id = a.row_id and ta.task_id = 'a' and a.to_state = 'success'
+      join task_instance tb on tb.run_id = ta.run_id and tb.task_id = 'b'
+      join task_instance_transition b on b.row_id = tb.row_id and b.to_state = 'scheduled'`)
+  )[0]?.seconds ?? Infinity;
+
+test("a wake that was lost in a run that is never quiet is found within the sweep interval", async () => {
+  const chain = Object.fromEntries(
+    Array.from({ length: 80 }, (_, i) => [`t${i}`, i === 0 ? {} : { upstream: [`t${i - 1}`] }]),
+  );
+  await seedDag("dag", { a: {}, b: { upstream: ["a"] }, ...chain });
+  let isQuiet = false;
+  on.onMessage(async (message) => {
+    const taskId = await taskOf(message.id);
+    if (taskId !== "a") {
+      // Something ends in the run again and again, and is told.
+      await work(message);
+      if (taskId === "t79") isQuiet = true;
+      return;
+    }
+    await claim(message);
+    await endSilently(message.id);
+  });
+  await startScheduler();
+  const noise = setInterval(() => {
+    if (!isQuiet)
+      void db.read<{ id: number }>("select id from dag_run").then(([run]) => {
+        if (run !== undefined) broker.wake([{ dagRunId: run.id, taskIds: ["t0"] }]);
+      });
+  }, 20);
+  await trigger("dag");
+  await until(
+    "what waits for it is done",
+    async () => (await count("task_instance where task_id = 'b' and state = 'success'")) === 1,
+  );
+  clearInterval(noise);
+  expect(await latestSeconds()).toBeLessThan(SWEEP_SECONDS + 4 * TICK_SECONDS);
+});
+
+test("more runs than one pass takes are all looked at within the interval", async () => {
+  await seedDag("dag", { a: {}, b: { upstream: ["a"] } });
+  const held: string[] = [];
+  on.onMessage(async (message) => {
+    if ((await taskOf(message.id)) !== "a") return await work(message);
+    await claim(message);
+    held.push(message.id);
+  });
+  await startScheduler();
+  for (let i = 0; i < 30; i++) await trigger("dag");
+  await until("all have begun", () => Promise.resolve(held.length === 30));
+  await Promise.all(held.map(endSilently));
+  await until("all are over", async () => (await count("dag_run where state = 'success'")) === 30);
+  // Thirty runs by three: some passes more than one, but no interval more.
+  expect(await latestSeconds()).toBeLessThan(SWEEP_SECONDS + 0.5);
+});
