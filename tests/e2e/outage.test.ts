@@ -1,8 +1,14 @@
-import { testDatabase, testRedisUrl, waitUntil, type MillraceProcess } from "@millrace/testkit";
+import {
+  openProxyTo,
+  testDatabase,
+  testRedisUrl,
+  waitUntil,
+  type MillraceProcess,
+  type TcpProxy,
+} from "@millrace/testkit";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openFleet, type Fleet } from "./fleet.ts";
-import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 const database = await testDatabase();
 const redisUrl = await testRedisUrl();
@@ -12,19 +18,11 @@ let redisLink: TcpProxy;
 let processes: MillraceProcess[];
 
 beforeAll(async () => {
-  const through = async (address: string): Promise<[TcpProxy, string]> => {
-    const url = new URL(address);
-    const link = await openProxy({ host: url.hostname, port: Number(url.port) });
-    url.hostname = "127.0.0.1";
-    url.port = String(link.port);
-    return [link, url.toString()];
-  };
-  let postgresUrl: string;
-  let brokerUrl: string;
-  [postgresLink, postgresUrl] = await through(database.url);
-  [redisLink, brokerUrl] = await through(redisUrl);
-  fleet = await openFleet(database, brokerUrl, database.url, {
-    MILLRACE__DATABASE__URL: postgresUrl,
+  const [postgres, redis] = await Promise.all([openProxyTo(database.url), openProxyTo(redisUrl)]);
+  postgresLink = postgres;
+  redisLink = redis;
+  fleet = await openFleet(database, redis.url, database.url, {
+    MILLRACE__DATABASE__URL: postgres.url,
     MILLRACE__CORE__DAGS_FOLDER: new URL("./dags", import.meta.url).pathname,
   });
   await fleet.start(["dag-processor"]);

@@ -2,7 +2,7 @@
 // What it is not told is in the log, under an id that both see.
 import { randomUUID } from "node:crypto";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { CommitUnknownError } from "@millrace/shared/db";
+import { CommitUnknownError, isUnavailable } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
 import type { Logger } from "@millrace/shared/observability";
 import { describeComplaints, type Complaint } from "./validation.ts";
@@ -30,6 +30,15 @@ function answerFailure(error: Error, request: FastifyRequest, reply: FastifyRepl
   log.error({ err: error, id, method: request.method, route: request.routeOptions.url }, "a request failed");
   if (error instanceof CommitUnknownError) {
     return answer(reply, 503, `It is not known whether this was done; look before trying again (${id}).`);
+  }
+  if (isUnavailable(error)) {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const then = isRead ? "Try again in a moment." : "Look whether this was done before you try again.";
+    return answer(
+      reply.header("retry-after", "5"),
+      503,
+      `The database cannot be reached at the moment. ${then} (${id})`,
+    );
   }
   return answer(reply, 500, `Something went wrong. The log of the API has more under ${id}.`);
 }

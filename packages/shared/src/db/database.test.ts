@@ -1,8 +1,8 @@
 import { createServer, connect, type AddressInfo } from "node:net";
-import { testDatabase } from "@millrace/testkit";
+import { openProxyTo, testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "./fixtures/seed.ts";
-import { CommitUnknownError, defineStatement, type Database } from "./index.ts";
+import { CommitUnknownError, defineStatement, isUnavailable, type Database } from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url);
@@ -164,6 +164,62 @@ test("a commit whose answer was lost is told as unknown and is not repeated", as
 test("a single statement whose connection is lost is not repeated: nobody knows whether it was done", async () => {
   await expect(db.run(endConnection, [])).rejects.toMatchObject({ code: "57P01" });
   expect(await variables()).toEqual({ a: "-", b: "-" });
+});
+
+test("a heartbeat comes through while every other connection waits for something", async () => {
+  const busy = openDatabase(database.url, { maxConnections: 2 });
+  onTestFinished(() => busy.close());
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const holding = busy.transaction(async (tx) => {
+    await tx.run(setVariable, ["a", "x"]);
+    await held;
+  });
+  const waiting = busy.run(readValue, ["a"]);
+  expect(await busy.beat(readValue, ["b"])).toEqual([{ val: "-" }]);
+  release();
+  await Promise.all([holding, waiting]);
+});
+
+describe("a server whose answers no longer come", () => {
+  const swallowed = async () => {
+    const link = await openProxyTo(database.url);
+    const remote = openDatabase(link.url, { statementMs: 1_000 });
+    onTestFinished(async () => {
+      link.heal();
+      await remote.close();
+      await link.close();
+    });
+    await remote.run(readValue, ["a"]);
+    await remote.beat(readValue, ["a"]);
+    return { link, remote };
+  };
+
+  test("is given up, and asked again over another connection once it answers", async () => {
+    const { link, remote } = await swallowed();
+    link.swallow();
+    const asked = await Promise.allSettled([remote.run(readValue, ["a"]), remote.beat(readValue, ["a"])]);
+    expect(asked.map((one) => one.status === "rejected" && isUnavailable(one.reason))).toEqual([true, true]);
+    link.heal();
+    expect(await waitUntil(() => remote.run(readValue, ["a"]), { what: "it answers" })).toEqual([{ val: "-" }]);
+    expect(await remote.beat(readValue, ["a"])).toEqual([{ val: "-" }]);
+  });
+
+  test("in a transaction: it is repeated whole, and done once", async () => {
+    const { link, remote } = await swallowed();
+    let attempts = 0;
+    await remote.transaction(async (tx) => {
+      if (++attempts === 1) link.swallow();
+      await tx.run(setVariable, ["a", "x"]).finally(() => link.heal());
+    });
+    expect([attempts, (await variables())["a"]]).toEqual([2, "-x"]);
+  });
+});
+
+test("a server without a free connection is one that may be asked again, and a rule that was broken is not", () => {
+  expect(isUnavailable(Object.assign(new Error("sorry, too many clients already"), { code: "53300" }))).toBe(true);
+  expect(isUnavailable(new Error("timeout exceeded when trying to connect"))).toBe(true);
+  expect(isUnavailable(Object.assign(new Error("duplicate key"), { code: "23505" }))).toBe(false);
 });
 
 test("a database that cannot be reached is named without its password", async () => {

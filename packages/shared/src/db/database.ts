@@ -1,8 +1,11 @@
-// The pool of connections of one process, and its transactions. Sessions are bounded: a half-open connection lets go
-// of its locks within 15 s, and a statement that waits longer for a lock fails and is tried again.
+// The pool of connections of one process, and its transactions. Sessions are bounded on both sides: a half-open
+// connection lets go of its locks within 15 s, a statement that waits longer for a lock fails and is tried again, and one
+// that gets no answer at all, since the way to the server swallows it, is given up.
+// Heartbeats have a connection of their own: they must come through while every other one waits for something.
 import pg from "pg";
 import { AppError, messageOf } from "../errors/index.ts";
 import { withoutPassword, type Logger } from "../observability/index.ts";
+import { CommitUnknownError, isConnectionLost, isUnavailable, sqlState, wasRolledBack } from "./failures.ts";
 import type { Statement } from "./statement.ts";
 
 /** Runs statements: a transaction, or the pool with each statement a transaction of its own. */
@@ -23,6 +26,8 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   readonly maxConnections: number;
   readonly maxRetries: number;
+  /** How long a statement may take. Default 60,000. */
+  readonly statementMs?: number;
   readonly log: Logger;
 }
 
@@ -34,30 +39,56 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
+const STATEMENT_MS = 60_000;
+const BEAT_MS = 5_000;
+/** On top of what a statement may take at the server: after it nothing comes any more. */
+const ANSWER_MS = 5_000;
+
 export class Database implements Queryable {
   readonly url: string;
   readonly #pool: pg.Pool;
+  readonly #beats: pg.Pool;
   readonly #options: DatabaseOptions;
 
   constructor(options: DatabaseOptions) {
     this.url = options.url;
     this.#options = options;
-    this.#pool = new pg.Pool({
-      connectionString: options.url,
-      application_name: `millrace ${options.applicationName}`,
-      max: options.maxConnections,
-      idleTimeoutMillis: 30_000,
+    const statementMs = options.statementMs ?? STATEMENT_MS;
+    const beatMs = Math.min(BEAT_MS, statementMs);
+    const answerMs = Math.min(ANSWER_MS, statementMs);
+    this.#pool = this.#open({
+      max: Math.max(1, options.maxConnections - 1),
       connectionTimeoutMillis: 10_000,
-      keepAlive: true,
       lock_timeout: 15_000,
+      statement_timeout: statementMs,
+      query_timeout: statementMs + answerMs,
+    });
+    this.#beats = this.#open({
+      max: 1,
+      connectionTimeoutMillis: answerMs,
+      lock_timeout: beatMs,
+      statement_timeout: beatMs,
+      query_timeout: beatMs + answerMs,
+    });
+  }
+
+  #open(bounds: pg.PoolConfig): pg.Pool {
+    const pool = new pg.Pool({
+      ...bounds,
+      connectionString: this.url,
+      application_name: `millrace ${this.#options.applicationName}`,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
       idle_in_transaction_session_timeout: 15_000,
-      statement_timeout: 60_000,
+      // The server gives a session up whose client does not answer, and with it its locks.
+      options: "-c tcp_user_timeout=15000",
       // Statements that do not need each other's answers share a round trip.
       pipeline: true,
       types,
     });
     // An idle connection that the server closed; the next query takes another.
-    this.#pool.on("error", (error) => options.log.warn({ cause: error.message }, "a database connection was lost"));
+    pool.on("error", (error) => this.#options.log.warn({ cause: error.message }, "a database connection was lost"));
+    return pool;
   }
 
   /** @throws AppError DATABASE_UNREACHABLE. */
@@ -77,6 +108,11 @@ export class Database implements Queryable {
     return await this.#retrying(wasRolledBack, async () => await runOn(this.#pool, statement, params));
   }
 
+  /** As `run`, over the connection that is kept free for it: for what must be said in time. */
+  async beat<P extends readonly unknown[], R>(statement: Statement<P, R>, params: P): Promise<R[]> {
+    return await this.#retrying(wasRolledBack, async () => await runOn(this.#beats, statement, params));
+  }
+
   /** Dynamic reads, built with knex or written in place. */
   async read<R>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
     return (await this.#pool.query(sql, [...params])).rows as R[];
@@ -87,7 +123,8 @@ export class Database implements Queryable {
    * lost before the commit. A commit whose answer was lost is not repeated: the caller decides.
    */
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const canRepeat = (error: unknown) => wasRolledBack(error) || isConnectionLost(error);
+    const canRepeat = (error: unknown) =>
+      wasRolledBack(error) || (isUnavailable(error) && !(error instanceof CommitUnknownError));
     return await this.#retrying(canRepeat, async () => {
       const client = await this.#pool.connect();
       let broken = false;
@@ -127,7 +164,7 @@ export class Database implements Queryable {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all([this.#pool.end(), this.#beats.end()]);
   }
 
   async #retrying<T>(canRepeat: (error: unknown) => boolean, attempt: () => Promise<T>): Promise<T> {
@@ -152,11 +189,6 @@ async function runOn<P extends readonly unknown[], R>(
   return result.rows as R[];
 }
 
-/** The answer to a COMMIT was lost: it may have happened or not. */
-export class CommitUnknownError extends Error {
-  override readonly name = "CommitUnknownError";
-}
-
 async function commit(client: pg.PoolClient): Promise<void> {
   try {
     await client.query("commit");
@@ -164,33 +196,4 @@ async function commit(client: pg.PoolClient): Promise<void> {
     if (sqlState(error) !== undefined && !isConnectionLost(error)) throw error;
     throw new CommitUnknownError("The connection was lost while a transaction was committed", { cause: error });
   }
-}
-
-const RETRYABLE = new Set([
-  "40001", // serialization failure
-  "40P01", // deadlock
-  "55P03", // lock timeout
-]);
-
-function sqlState(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-}
-
-/** A single statement commits by itself: when its connection is lost, nobody knows whether it was. */
-function wasRolledBack(error: unknown): boolean {
-  const state = sqlState(error);
-  return state !== undefined && RETRYABLE.has(state);
-}
-
-/** Before a commit is asked for, nothing of a transaction stays when its connection is lost. */
-function isConnectionLost(error: unknown): boolean {
-  const state = sqlState(error);
-  // 08: connection exception; 57P01 to 57P03: the server shuts down, has crashed, or is starting.
-  if (state !== undefined) return /^(08|57P0[123])/.test(state);
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return (
-    (typeof code === "string" && /^(ECONN|EPIPE|ETIMEDOUT)/.test(code)) ||
-    (typeof message === "string" && /^(Connection terminated|Client has encountered a connection error)/.test(message))
-  );
 }

@@ -1,6 +1,7 @@
 export { ArtifactStore } from "./artifact-store.ts";
 export { createRuns, type NewRun } from "./create-runs.ts";
-export { CommitUnknownError, Database, type DatabaseOptions, type Queryable } from "./database.ts";
+export { Database, type DatabaseOptions, type Queryable } from "./database.ts";
+export { CommitUnknownError, isRefused, isUnavailable } from "./failures.ts";
 export { DagVersions } from "./dag-versions.ts";
 export { explainRun, explainTask, type Explanation, type RunExplanation, type TaskExplanation } from "./explain.ts";
 export { HOSTNAME, Job, UNIXNAME, type JobOptions, type JobType } from "./job.ts";

@@ -57,7 +57,7 @@ export class Job implements Service {
     this.#beats = new Periodic({
       everyMs: options.heartbeatSeconds * 1000,
       run: async () => {
-        await options.db.run(beatJob, [this.id]);
+        await options.db.beat(beatJob, [this.id]);
       },
       onError: (error) => options.log.warn({ cause: String(error) }, "the process's heartbeat could not be written"),
       ...(options.clock === undefined ? {} : { clock: options.clock }),

@@ -62,7 +62,7 @@ export class Heartbeats implements Service {
     const asked = this.held;
     if (asked.length === 0) return;
     const living = new Map(
-      (await this.#db.run(heartbeatAttempts, [asked.map((attempt) => attempt.id), this.#workerJobId()])).map((row) => [
+      (await this.#db.beat(heartbeatAttempts, [asked.map((attempt) => attempt.id), this.#workerJobId()])).map((row) => [
         row.id,
         row,
       ]),

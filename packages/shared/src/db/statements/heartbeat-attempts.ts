@@ -1,6 +1,8 @@
 // All attempts of a worker say in one statement that they live, without waiting for the disk: a heartbeat lost in a crash
 // is followed by the next. Gives back those it still has, with their state: a row missing or in restarting or shutdown
 // tells the worker to stop that process.
+// A row that somebody holds at this moment (a clear, a sweep) keeps no other waiting: it is told as it was before, and
+// says that it lives with the next heartbeat.
 import { defineStatement } from "../statement.ts";
 
 export interface LivingAttempt {
@@ -13,10 +15,15 @@ export const heartbeatAttempts = defineStatement<readonly [ids: readonly string[
   {
     name: "heartbeat-attempts",
     sql: `
-with unsynced as materialized (select set_config('synchronous_commit', 'off', true))
-update task_instance ti set latest_heartbeat = now()
-from unsynced
-where ti.id = any ($1::uuid[]) and ti.worker_job_id = $2 and ti.state in ('running', 'restarting', 'shutdown')
-returning ti.id, ti.epoch, ti.state`,
+with unsynced as materialized (select set_config('synchronous_commit', 'off', true)),
+free as (
+  select ti.id from task_instance ti, unsynced
+  where ti.id = any ($1::uuid[]) and ti.worker_job_id = $2 and ti.state in ('running', 'restarting', 'shutdown')
+  for no key update of ti skip locked
+), said as (
+  update task_instance ti set latest_heartbeat = now() from free where ti.id = free.id
+)
+select id, epoch, state from task_instance
+where id = any ($1::uuid[]) and worker_job_id = $2 and state in ('running', 'restarting', 'shutdown')`,
   },
 );

@@ -6,13 +6,25 @@ export interface TcpProxy {
   readonly port: number;
   /** Resets every connection and refuses new ones. */
   cut(): void;
+  /** Keeps every connection, and nothing comes through any more, in either direction. */
+  swallow(): void;
   heal(): void;
   close(): Promise<void>;
+}
+
+/** To the server that an address names; `url` is the same address through the link. */
+export async function openProxyTo(address: string): Promise<TcpProxy & { readonly url: string }> {
+  const url = new URL(address);
+  const proxy = await openProxy({ host: url.hostname, port: Number(url.port) });
+  url.hostname = "127.0.0.1";
+  url.port = String(proxy.port);
+  return { ...proxy, url: url.toString() };
 }
 
 export async function openProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isSwallowing = false;
   const server = createServer((client) => {
     if (isCut) {
       client.resetAndDestroy();
@@ -29,7 +41,8 @@ export async function openProxy(target: { readonly host: string; readonly port: 
         sockets.delete(from);
         to.destroy();
       });
-      from.pipe(to);
+      if (isSwallowing) from.pause();
+      from.on("data", (data: Buffer) => to.write(data));
     }
   });
   server.listen(0, "127.0.0.1");
@@ -42,8 +55,14 @@ export async function openProxy(target: { readonly host: string; readonly port: 
       isCut = true;
       for (const socket of sockets) socket.resetAndDestroy();
     },
+    swallow: () => {
+      isSwallowing = true;
+      for (const socket of sockets) socket.pause();
+    },
     heal: () => {
       isCut = false;
+      isSwallowing = false;
+      for (const socket of sockets) socket.resume();
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();
