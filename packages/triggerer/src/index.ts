@@ -1,21 +1,8 @@
-import type { Config } from "@millrace/shared/config";
-import { Job, type Database } from "@millrace/shared/db";
 import type { Service } from "@millrace/shared/lifecycle";
-import type { Logger } from "@millrace/shared/observability";
+import type { TriggererDeps } from "./deps.ts";
+import { Triggerer } from "./triggerer.ts";
 
-export interface TriggererDeps {
-  readonly db: Database;
-  readonly config: Config;
-  readonly log: Logger;
-}
+export type { TriggererDeps } from "./deps.ts";
 
-/** The process that waits for deferred tasks. It is seen by its job row, so that health checks know whether one lives. */
-export function createTriggerer({ db, config, log }: TriggererDeps): Service {
-  return new Job({
-    db,
-    type: "TriggererJob",
-    heartbeatSeconds: config.triggerer.job_heartbeat_sec,
-    log,
-    concurrency: config.triggerer.capacity,
-  });
-}
+/** The process that waits for deferred tasks. Its capacity and its queues are in `config.triggerer`. */
+export const createTriggerer = (deps: TriggererDeps): Service => new Triggerer(deps);

@@ -80,7 +80,12 @@ export const OPTIONS = {
     artifact_folder: text("", "Where workers keep DAG code. Default: a folder of the system's temporary directory."),
   },
   triggerer: {
-    capacity: integer(10_000, 1, "Triggers that one triggerer runs at once."),
+    capacity: integer(100_000, 1, "Triggers that one triggerer has at once."),
+    queues: list([], "Trigger queues that a triggerer takes from. Without any it takes the triggers that name none."),
+    max_block_seconds: seconds(
+      2,
+      "A trigger that blocks the event loop of its process for longer fails, and the other triggers there start again.",
+    ),
     job_heartbeat_sec: seconds(5, "How often a triggerer says that it lives."),
     triggerer_health_check_threshold: seconds(30, "A triggerer silent for longer is dead."),
   },

@@ -14,6 +14,7 @@ beforeEach(() => database.reset());
 type AnyStatement = Statement<readonly unknown[], unknown>;
 
 const EPOCH = 5;
+const TRIGGER = 7;
 /** Stands for the id of the seeded version. */
 const VERSION = "version";
 const OLD = new Date("2020-01-01T00:00:00Z");
@@ -39,6 +40,9 @@ const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: Task
   "retry-attempts": (id) => [[id], [EPOCH], [newId()], [1], [false], [false], ["it failed"]],
   "start-from-triggers": (id, from) => [[id], [EPOCH], [from], ["millrace.time"], ["{}"], [null], ["end"], [null]],
   "stop-attempts": (id, _from, to) => [[id], [to], [null], ["stopped"]],
+  "finish-deferred": (id, _from, to) => [[id], [EPOCH], [to], [null], [], [], [], [null]],
+  "resume-deferred": () => [[TRIGGER], ['{"kind": "event", "payload": null}']],
+  "retry-deferred": (id) => [[id], [EPOCH], [newId()], [1], ["its trigger ended it as failed"]],
   "time-out-triggers": () => [10],
   "write-xcom": (id) => [id, EPOCH, "key", "1"],
 };
@@ -93,7 +97,9 @@ describe("from every state of a task instance", () => {
         for (const to of targets.size === 0 ? (["none"] as const) : targets) {
           await database.reset();
           const run = await seedRun(db, await seedDag(db, "dag"), "r");
+          await db.read("insert into trigger (id, classpath, kwargs) values ($1, 'millrace.time', '{}')", [TRIGGER]);
           const old = {
+            trigger_id: TRIGGER,
             latest_heartbeat: OLD,
             queued_dttm: OLD,
             start_date: OLD,

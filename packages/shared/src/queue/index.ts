@@ -16,3 +16,4 @@ export interface OpenBrokerOptions {
 
 export const openBroker = (options: OpenBrokerOptions): Broker =>
   options.url === "postgres" ? openPostgresBroker(options) : openRedisBroker(options);
+export { openRedisSource, type RedisMessage, type RedisSource } from "./redis-source.ts";

@@ -15,6 +15,15 @@ export type FinishParams = readonly [
   reasons: readonly (string | null)[],
 ];
 
+/** What ended attempts hand on: a CTE over `done`, the rows that were ended, with the parameters as above. */
+export const PUSH_RESULTS = `pushed as (
+  insert into xcom (dag_run_id, task_id, map_index, key, dag_id, run_id, value)
+  select d.dag_run_id, d.task_id, d.map_index, x.key, d.dag_id, d.run_id, x.value::jsonb
+  from unnest($5::uuid[], $6::text[], $7::text[]) as x(id, key, value)
+  join done d on d.id = x.id
+  on conflict (dag_run_id, task_id, map_index, key) do update set value = excluded.value, timestamp = now()
+)`;
+
 export const finishAttempts = defineStatement<FinishParams, { readonly id: string }>({
   name: "finish-attempts",
   transitions: ["running>success", "running>failed", "running>skipped"],
@@ -26,12 +35,6 @@ with done as (
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $8::text[]) as f(id, epoch, state, branch, reason)
   where ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
   returning ti.id, ti.dag_run_id, ti.dag_id, ti.run_id, ti.task_id, ti.map_index
-), pushed as (
-  insert into xcom (dag_run_id, task_id, map_index, key, dag_id, run_id, value)
-  select d.dag_run_id, d.task_id, d.map_index, x.key, d.dag_id, d.run_id, x.value::jsonb
-  from unnest($5::uuid[], $6::text[], $7::text[]) as x(id, key, value)
-  join done d on d.id = x.id
-  on conflict (dag_run_id, task_id, map_index, key) do update set value = excluded.value, timestamp = now()
-)
+), ${PUSH_RESULTS}
 select id from done`,
 });
