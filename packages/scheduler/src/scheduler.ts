@@ -22,6 +22,7 @@ import { NOTHING_QUEUED, queueScheduledTasks } from "./critical-section/queue-sc
 import type { ActorDeps, SchedulerDeps } from "./deps.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { handleLostAttempts } from "./recovery/handle-lost-attempts.ts";
+import { BackfillFiller, closeBackfills } from "./runs/backfill-filler.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
 import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
 import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
@@ -40,6 +41,7 @@ export class Scheduler implements Service {
   readonly #versions: DagVersions;
   readonly #dispatcher: Dispatcher;
   readonly #job: Job;
+  readonly #filler: BackfillFiller;
   readonly #recovery: Periodic[];
   #loop: Promise<void> | undefined;
   #stopping = false;
@@ -55,6 +57,7 @@ export class Scheduler implements Service {
     this.#clock = deps.clock ?? systemClock;
     this.#versions = new DagVersions(deps.db);
     this.#dispatcher = new Dispatcher(deps.broker, deps.log);
+    this.#filler = new BackfillFiller(deps, this.#versions);
     const { scheduler } = deps.config;
     this.#job = new Job({
       db: deps.db,
@@ -109,6 +112,7 @@ export class Scheduler implements Service {
     this.#deps.broker.interruptTake();
     await this.#loop;
     await Promise.all(this.#recovery.map((periodic) => periodic.stop()));
+    await this.#filler.stop();
     await this.#dispatcher.drain();
     await this.#job.stop();
   }
@@ -143,7 +147,10 @@ export class Scheduler implements Service {
     const isTick = now >= this.#nextTick;
     const isSweep = isTick || this.#sweepAgain;
     if (isTick) this.#nextTick = now + scheduler.scheduler_idle_sleep_time * 1000;
-    if (isTick || wakes.some((wake) => wake.dagRunId === null)) this.#lookForQueuedRuns = true;
+    if (isTick || wakes.some((wake) => wake.dagRunId === null)) {
+      this.#lookForQueuedRuns = true;
+      this.#filler.look();
+    }
 
     let more = false;
     if (isTick) {
@@ -176,6 +183,7 @@ export class Scheduler implements Service {
     this.#deps.broker.wake([...[...next].map((dagRunId) => ({ dagRunId, taskIds: null })), ...waiting]);
     const finished = [...started.finished, ...examined.finished];
     await this.#pauseFailing(finished);
+    if (isSweep || finished.some((run) => run.backfillId !== null)) await closeBackfills(this.#deps);
     if (finished.length > 0 || started.started > 0) this.#lookForQueuedRuns = true;
     return more || this.#lookForQueuedRuns || this.#sweepAgain || queued.length >= scheduler.max_tis_per_query;
   }

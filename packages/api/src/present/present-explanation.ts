@@ -15,6 +15,8 @@ const NAMES: Readonly<Partial<Record<Condition["kind"], string>>> = {
   poke_delay: "Ready To Reschedule",
   dag_paused: "Dag Not Paused",
   run_queued_behind: "Dagrun Running",
+  backfill_paused: "Backfill Not Paused",
+  backfill_queued_behind: "Dagrun Running",
   run_after_in_future: "Execution Date",
   run_finished: "Dagrun Running",
   pool_full: "Pool Slots Available",

@@ -1,14 +1,24 @@
-// queued → running for runs whose dag has room under max_active_runs, the oldest first. A run of which no task can move
-// yet stays queued and takes no room, and the next one is looked at. A run without tasks succeeds at once. What was decided
-// of a started run is written as after any other examination: nothing wakes anybody for it later.
-// The dag row is locked while its limit is counted and used up.
-import { finishRuns, lockDagsToStart, runsToStart, startRuns } from "@millrace/shared/db";
+// queued → running for runs whose dag has room under max_active_runs, the oldest first, and for those of backfills under
+// the backfill's own limit and in its own order. A run of which no task can move yet stays queued and takes no room, and
+// the next one is looked at. A run without tasks succeeds at once. What was decided of a started run is written as after
+// any other examination: nothing wakes anybody for it later.
+// The dag row is locked while a limit is counted and used up.
+import {
+  backfillRunsToStart,
+  finishRuns,
+  lockBackfillsToStart,
+  lockDagsToStart,
+  runsToStart,
+  startRuns,
+  type LockedRun,
+} from "@millrace/shared/db";
 import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
 import { NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
 
 const RUNS_LOOKED_AT_PER_DAG = 50;
+const LOOKED_AT_BEYOND_ROOM = 5;
 
 export interface Started extends Examined {
   readonly started: number;
@@ -16,26 +26,38 @@ export interface Started extends Examined {
 
 export const NOTHING_STARTED: Started = { started: 0, ...NOTHING_EXAMINED };
 
+/** A queued run with what it starts under: the limit of its dag, or that of its backfill. */
+interface Waiting {
+  readonly run: LockedRun;
+  readonly limit: string;
+  readonly room: number;
+  /** Lower goes first under the same limit. */
+  readonly turn: number;
+}
+
 export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
-  const dags = await deps.tx.run(lockDagsToStart, [deps.config.scheduler.max_dagruns_per_loop_to_schedule]);
-  if (dags.length === 0) return NOTHING_STARTED;
-  const runs = await deps.tx.run(runsToStart, [dags.map((dag) => dag.dagId), RUNS_LOOKED_AT_PER_DAG]);
+  const waiting = await lockWaiting(deps);
+  if (waiting.length === 0) return NOTHING_STARTED;
   const cases = await openCases(
     deps,
-    runs.map((run) => ({ run, changed: null })),
+    waiting.map(({ run }) => ({ run, changed: null })),
   );
   const empty = cases.filter((c) => c.graph.tasks.size === 0);
-  const room = new Map(runs.map((run) => [run.dagId, run.room]));
+  const queue = new Map(waiting.map((one) => [one.run.id, one]));
+  const room = new Map(waiting.map((one) => [one.limit, one.room]));
   const admitted = cases
     .filter((c) => c.graph.tasks.size > 0 && canStart(c.changes.length, [...c.known.values()].flat()))
-    .sort(
-      (a, b) => a.target.run.runAfter.getTime() - b.target.run.runAfter.getTime() || a.target.run.id - b.target.run.id,
-    )
-    .filter(({ target: { run } }) => {
-      const left = room.get(run.dagId) ?? 0;
-      room.set(run.dagId, left - 1);
+    .flatMap((c) => {
+      const one = queue.get(c.target.run.id);
+      return one === undefined ? [] : [{ c, ...one }];
+    })
+    .sort((a, b) => a.turn - b.turn || a.run.id - b.run.id)
+    .filter(({ limit }) => {
+      const left = room.get(limit) ?? 0;
+      room.set(limit, left - 1);
       return left > 0;
-    });
+    })
+    .map(({ c }) => c);
   if (admitted.length > 0) await deps.tx.run(startRuns, [admitted.map((c) => c.target.run.id).sort((a, b) => a - b)]);
   const examined = await writeExamined(deps, { cases: admitted, stopped: await applyFailFast(deps, admitted) });
   const finished =
@@ -47,4 +69,20 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
           empty.map(() => "success"),
         ]);
   return { ...examined, started: admitted.length, finished: [...examined.finished, ...finished] };
+}
+
+async function lockWaiting({ tx, config }: ActorDeps): Promise<Waiting[]> {
+  const atOnce = config.scheduler.max_dagruns_per_loop_to_schedule;
+  const [dags, backfills] = await Promise.all([
+    tx.run(lockDagsToStart, [atOnce]),
+    tx.run(lockBackfillsToStart, [atOnce]),
+  ]);
+  const [runs, backfillRuns] = await Promise.all([
+    dags.length === 0 ? [] : tx.run(runsToStart, [dags.map((dag) => dag.dagId), RUNS_LOOKED_AT_PER_DAG]),
+    backfills.length === 0 ? [] : tx.run(backfillRunsToStart, [backfills.map((b) => b.id), LOOKED_AT_BEYOND_ROOM]),
+  ]);
+  return [
+    ...runs.map((run) => ({ run, limit: `dag ${run.dagId}`, room: run.room, turn: run.runAfter.getTime() })),
+    ...backfillRuns.map((run) => ({ run, limit: `backfill ${run.backfillId}`, room: run.room, turn: run.turn })),
+  ];
 }

@@ -19,6 +19,8 @@ export interface NewRun {
   readonly conf: Readonly<Record<string, unknown>>;
   readonly triggeredBy: "timetable" | "rest_api" | "cli" | "ui" | "operator" | "asset" | "backfill" | "test";
   readonly user: string | null;
+  /** Of the backfill that it belongs to, for a run of that type. */
+  readonly backfillId?: number;
 }
 
 /** Gives back those created; one whose run id or scheduled logical date exists already is not among them. */
@@ -39,6 +41,7 @@ export async function createRuns(tx: Queryable, runs: readonly NewRun[]): Promis
     runs.map((run) => run.versionId),
     runs.map((run) => run.graph.spec.dagrunTimeout ?? null),
     runs.map((run) => run.graph.spec.callbacks.join()),
+    runs.map((run) => run.backfillId ?? null),
   ]);
   const keyOf = (run: { dagId: string; runId: string }) => `${run.dagId}\n${run.runId}`;
   const byKey = new Map(runs.map((run) => [keyOf({ dagId: run.graph.spec.dagId, runId: run.runId }), run]));

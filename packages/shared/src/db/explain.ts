@@ -197,6 +197,7 @@ const ofRun = (row: ExplainedRun, dagId: string, runId: string) => ({
     logicalDate: row.logicalDate?.getTime() ?? null,
     since: row.since?.getTime() ?? null,
   },
+  backfill: row.backfill ?? undefined,
   rivals: { running: row.running, ahead: row.ahead },
   processes: {
     schedulers: { live: row.liveSchedulers, lastSeen: row.lastScheduler?.getTime() ?? null },

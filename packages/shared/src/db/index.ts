@@ -1,4 +1,5 @@
 export { ArtifactStore } from "./artifact-store.ts";
+export * from "./backfills/index.ts";
 export { createRuns, type NewRun } from "./create-runs.ts";
 export { Database, type DatabaseOptions, type Queryable } from "./database.ts";
 export { CommitUnknownError, isRefused, isUnavailable } from "./failures.ts";

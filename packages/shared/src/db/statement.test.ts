@@ -17,6 +17,8 @@ const EPOCH = 5;
 const TRIGGER = 7;
 /** Stands for the id of the seeded version. */
 const VERSION = "version";
+/** The run is of this one. */
+const BACKFILL = 1;
 const OLD = new Date("2020-01-01T00:00:00Z");
 
 /** What a statement is called with so that it would move the task instance if it can; `to` where the caller chooses. */
@@ -48,6 +50,7 @@ const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: Task
 };
 
 const RUN_CALLS: Readonly<Record<string, (id: number, to: RunState) => readonly unknown[]>> = {
+  "cancel-backfill-runs": () => [BACKFILL, "cancelled"],
   "finish-runs": (id, to) => [[id], [to], ["reason"]],
   "mark-runs": (id, to) => [[id], to, "marked"],
   "requeue-runs": (id) => [[id]],
@@ -138,6 +141,10 @@ describe("from every state of a run", () => {
         for (const to of new Set(declared.map(target) as RunState[])) {
           await database.reset();
           const id = await seedRun(db, await seedDag(db, "dag"), "r", { state: from });
+          await db.read("insert into backfill (id, dag_id, from_date, to_date) values ($1, 'dag', now(), now())", [
+            BACKFILL,
+          ]);
+          await db.read("update dag_run set backfill_id = $1", [BACKFILL]);
           await db.run(statement, RUN_CALLS[statement.name]?.(id, to) ?? []);
           const [after] = await db.read<{ state: string }>("select state from dag_run");
           const logged = await db.read(`select from_state as "from", to_state as "to" from dag_run_transition`);

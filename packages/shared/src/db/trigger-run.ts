@@ -47,15 +47,8 @@ from dag d where d.dag_id = $1`,
 export async function triggerRun(db: Database, versions: DagVersions, request: TriggerRequest): Promise<TriggeredRun> {
   const { dagId } = request;
   const conf = checkConf(request.conf);
-  const [dag] = await db.run(readDagToTrigger, [dagId]);
-  if (dag === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
-  if (dag.isStale) throw new AppError("DAG_STALE", { dagId });
-  if (dag.hasImportErrors || dag.versionId === null) {
-    throw new AppError("DAG_HAS_IMPORT_ERROR", { dagId, file: dag.fileloc });
-  }
-  const graph = (await versions.load([dag.versionId])).get(dag.versionId);
-  if (graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
-  const run = planManualRun(graph, dag.versionId, request, conf, dag.now.getTime());
+  const { graph, versionId, now } = await readDagToRun(db, versions, dagId);
+  const run = planManualRun(graph, versionId, request, conf, now);
   const [created] = await db.transaction(async (tx) => {
     const runs = await createRuns(tx, [run]);
     if (request.note !== undefined && runs[0] !== undefined) {
@@ -65,6 +58,27 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
   });
   if (created === undefined) throw new AppError("RUN_EXISTS", { dagId, runId: run.runId });
   return created;
+}
+
+/**
+ * The newest version of a DAG that can be run, and the database's time.
+ * @throws AppError DAG_NOT_FOUND, DAG_STALE or DAG_HAS_IMPORT_ERROR.
+ */
+export async function readDagToRun(
+  db: Database,
+  versions: DagVersions,
+  dagId: string,
+): Promise<{ readonly graph: DagGraph; readonly versionId: string; readonly now: number }> {
+  const [dag] = await db.run(readDagToTrigger, [dagId]);
+  if (dag === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
+  if (dag.isStale) throw new AppError("DAG_STALE", { dagId });
+  const { versionId } = dag;
+  if (dag.hasImportErrors || versionId === null) {
+    throw new AppError("DAG_HAS_IMPORT_ERROR", { dagId, file: dag.fileloc });
+  }
+  const graph = (await versions.load([versionId])).get(versionId);
+  if (graph === undefined) throw new AppError("DAG_NOT_FOUND", { dagId });
+  return { graph, versionId, now: dag.now.getTime() };
 }
 
 function planManualRun(
@@ -101,7 +115,8 @@ function checkRunId(runId: string): void {
 // A zero byte or half of a surrogate pair. JSON.stringify escapes these and no others so; a backslash of the text is two.
 const UNSTORABLE = /(?<!\\)(?:\\\\)*(\\u(?:0000|d[89a-f][0-9a-f]{2}))/;
 
-function checkConf(conf: unknown): Readonly<Record<string, unknown>> {
+/** @throws AppError RUN_CONF_INVALID. */
+export function checkConf(conf: unknown): Readonly<Record<string, unknown>> {
   if (conf === undefined || conf === null) return {};
   if (typeof conf !== "object" || Array.isArray(conf))
     throw new AppError("RUN_CONF_INVALID", { cause: "it is not an object" });

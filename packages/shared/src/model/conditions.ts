@@ -26,6 +26,16 @@ export type Condition =
       /** Queued runs that are older, and so start earlier. */
       readonly ahead: number;
     }
+  | { readonly kind: "backfill_paused"; readonly backfillId: number }
+  | {
+      readonly kind: "backfill_queued_behind";
+      readonly backfillId: number;
+      readonly of: number;
+      /** Ids of the runs of the backfill that hold its places. */
+      readonly running: readonly string[];
+      /** Its queued runs whose turn is earlier. */
+      readonly ahead: number;
+    }
   | { readonly kind: "run_blocked_by_past"; readonly runId: string; readonly tasks: readonly TaskName[] }
   | { readonly kind: "run_blocked"; readonly tasks: readonly TaskName[] }
   | { readonly kind: "run_starts" }
@@ -105,6 +115,15 @@ export function describeCondition(condition: Condition): string {
       return (
         `${c.running.length} of ${c.of} runs of the DAG run (${some(c.running)})` +
         (c.ahead === 0 ? "; it is the next" : `; ${c.ahead} queued ${c.ahead === 1 ? "run is" : "runs are"} older`)
+      );
+    case "backfill_paused":
+      return `its backfill ${c.backfillId} is paused: \`millrace backfill unpause\` lets it go on`;
+    case "backfill_queued_behind":
+      return (
+        `${c.running.length} of ${c.of} runs of backfill ${c.backfillId} run (${some(c.running)})` +
+        (c.ahead === 0
+          ? "; it is the next"
+          : `; ${c.ahead} queued ${c.ahead === 1 ? "run has its" : "runs have their"} turn before it`)
       );
     case "run_blocked_by_past":
       return `nothing in it can begin before run ${c.runId}: ${names(c.tasks)} depend on their past`;

@@ -58,7 +58,9 @@ export interface Situation {
     readonly logicalDate: number | null;
     readonly since: number | null;
   };
-  /** Runs that hold the places of max_active_runs, and how many queued ones start before this one. */
+  /** The backfill under whose limit the run starts, instead of its DAG's. */
+  readonly backfill?: { readonly id: number; readonly maxActiveRuns: number; readonly isPaused: boolean } | undefined;
+  /** Runs that hold the places of that limit, and how many queued ones start before this one. */
   readonly rivals: { readonly running: readonly string[]; readonly ahead: number };
   readonly graph: DagGraph;
   readonly tasks: readonly TaskSituation[];
@@ -131,11 +133,15 @@ const schedulerOf = ({ processes: { schedulers } }: Situation): Condition[] =>
   schedulers.live > 0 ? [] : [{ kind: "no_live_scheduler", lastSeen: schedulers.lastSeen }];
 
 /** What holds a queued run back whatever its tasks could do. */
-function runHolds({ dag, run, rivals, now }: Situation): Condition[] {
+function runHolds({ dag, run, backfill, rivals, now }: Situation): Condition[] {
   const holds: Condition[] = [];
   if (dag.isPaused) holds.push(PAUSED);
   if (run.runAfter > now) holds.push({ kind: "run_after_in_future", until: run.runAfter });
-  if (rivals.running.length >= dag.maxActiveRuns) {
+  if (backfill?.isPaused === true) holds.push({ kind: "backfill_paused", backfillId: backfill.id });
+  if (backfill !== undefined && rivals.running.length >= backfill.maxActiveRuns) {
+    holds.push({ kind: "backfill_queued_behind", backfillId: backfill.id, of: backfill.maxActiveRuns, ...rivals });
+  }
+  if (backfill === undefined && rivals.running.length >= dag.maxActiveRuns) {
     holds.push({ kind: "run_queued_behind", of: dag.maxActiveRuns, ...rivals });
   }
   return holds;

@@ -1,4 +1,5 @@
 export * from "./admission.ts";
+export * from "./backfill.ts";
 export { sayCause, type Cause, type WatchedTask } from "./cause.ts";
 export * from "./conditions.ts";
 export { buildDagGraph, type DagGraph, type TaskNode } from "./dag-graph.ts";

@@ -5,6 +5,7 @@ import * as assets from "./0003-assets.ts";
 import * as callbacks from "./0004-callbacks.ts";
 import * as runMark from "./0005-run-mark.ts";
 import * as waiting from "./0006-waiting.ts";
+import * as backfill from "./0008-backfill.ts";
 
 export interface Migration {
   readonly name: string;
@@ -12,4 +13,4 @@ export interface Migration {
 }
 
 /** In the order in which they are applied. Append only. */
-export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks, runMark, waiting];
+export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks, runMark, waiting, backfill];

@@ -12,18 +12,18 @@ export const lockDagsToStart = defineStatement<readonly [limit: number], DagToSt
   name: "lock-dags-to-start",
   sql: `
 with recursive waiting as (
-  (select dag_id from dag_run where state = 'queued' order by dag_id limit 1)
+  (select dag_id from dag_run where state = 'queued' and backfill_id is null order by dag_id limit 1)
   union all
   select n.dag_id from waiting w cross join lateral
-    (select dag_id from dag_run where state = 'queued' and dag_id > w.dag_id order by dag_id limit 1) n
+    (select dag_id from dag_run where state = 'queued' and backfill_id is null and dag_id > w.dag_id order by dag_id limit 1) n
 )
 select d.dag_id as "dagId"
 from dag d
 where d.dag_id in (select dag_id from waiting)
   and not d.is_paused
-  and exists (select from dag_run q where q.dag_id = d.dag_id and q.state = 'queued' and q.run_after <= now())
+  and exists (select from dag_run q where q.dag_id = d.dag_id and q.state = 'queued' and q.backfill_id is null and q.run_after <= now())
   and (select count(*) from dag_run a where a.dag_id = d.dag_id and a.state = 'running' and a.run_type <> 'backfill') < d.max_active_runs
-order by (select min(q.run_after) from dag_run q where q.dag_id = d.dag_id and q.state = 'queued'), d.dag_id
+order by (select min(q.run_after) from dag_run q where q.dag_id = d.dag_id and q.state = 'queued' and q.backfill_id is null), d.dag_id
 limit $1
 for no key update of d skip locked`,
 });

@@ -10,7 +10,7 @@ export interface PreviousRun {
   readonly isOver: boolean;
 }
 
-/** `withoutManual`: a DAG under catchup depends on its schedule's runs only. */
+/** The first run of a backfill has none: there it begins. `withoutManual`: a DAG under catchup depends on its schedule's runs only. */
 export const previousRuns = defineStatement<
   readonly [ids: readonly number[], withoutManual: readonly boolean[]],
   PreviousRun
@@ -25,7 +25,10 @@ cross join lateral (
   select p.* from dag_run p
   where p.dag_id = r.dag_id and p.logical_date < r.logical_date and not (k.without_manual and p.run_type = 'manual')
   order by p.logical_date desc limit 1
-) p`,
+) p
+where not exists (
+  select from backfill_dag_run b where b.backfill_id = r.backfill_id and b.dag_run_id = r.id and b.sort_ordinal = 1
+)`,
 });
 
 /** The active run after each: it may have waited for this one. */

@@ -1,5 +1,5 @@
 // The queued runs of locked dags that may start, oldest first, no more than each dag has room for. Run after the dag
-// rows are locked: its snapshot then holds every start that went before.
+// rows are locked: its snapshot then holds every start that went before. Those of backfills have their own turns.
 import { defineStatement } from "../statement.ts";
 import { LOCKED_RUN_COLUMNS, type LockedRun } from "./lock-runs.ts";
 
@@ -17,7 +17,7 @@ from (
 ) d
 cross join lateral (
   select * from dag_run q
-  where q.dag_id = d.dag_id and q.state = 'queued' and q.run_after <= now() and q.created_dag_version_id is not null
+  where q.dag_id = d.dag_id and q.state = 'queued' and q.backfill_id is null and q.run_after <= now() and q.created_dag_version_id is not null
   order by q.run_after, q.id
   limit case when d.room > 0 then $2::int else 0 end
   for no key update

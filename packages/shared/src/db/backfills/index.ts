@@ -1,0 +1,9 @@
+export { cancelBackfill, setBackfillPaused } from "./change-backfill.ts";
+export {
+  createBackfill,
+  DEFAULT_BACKFILL_MAX_ACTIVE_RUNS,
+  previewBackfill,
+  type PreviewedDate,
+} from "./create-backfill.ts";
+export { fillBackfill, type FilledBackfill } from "./fill-backfill.ts";
+export type { BackfillRequest } from "./plan-backfill.ts";
