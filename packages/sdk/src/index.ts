@@ -31,8 +31,21 @@ export {
   type TimetableRun,
 } from "./authoring/timetable.ts";
 export type { TaskCallback, TaskCallbackEvent, TaskOptions } from "./authoring/task-options.ts";
-export type { TaskGroup } from "./authoring/task-scope.ts";
+export type { TaskGroup, TriggerDagRunTask } from "./authoring/task-scope.ts";
 export * from "./errors/index.ts";
+export {
+  deferrable,
+  type DeferrableOptions,
+  type DoneOf,
+  type EventOf,
+  type NoEvent,
+  type StartFromTriggerOptions,
+  type StateOf,
+} from "./waiting/deferrable.ts";
+export { Wait, waitFor, type WaitOptions } from "./waiting/wait-for.ts";
+export { approval, type ApprovalOptions } from "./people/approval.ts";
+export { hitl, type HitlOptions } from "./people/hitl.ts";
+export type { HitlAnswer, HitlUser, QuestionOptions } from "./people/question.ts";
 export type { ConnectionValue, DagProblem, TaskError } from "./runtime/protocol.ts";
 export { getClient, getContext, NoRunningTask } from "./runtime/run-scope.ts";
 export { NotFound, type TaskClient, type XComEntry, type XComQuery } from "./runtime/task-client.ts";

@@ -98,7 +98,7 @@ export interface Duration {
   readonly seconds?: number;
 }
 
-function secondsOf({ weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 }: Duration): number {
+export function secondsOf({ weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 }: Duration): number {
   return (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds;
 }
 

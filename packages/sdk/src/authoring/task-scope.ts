@@ -1,14 +1,22 @@
 // What a DAG and a task group have in common: tasks and groups are declared in them.
+import { triggerDagRun, type TriggerDagRunSettings, type TriggeredRun } from "../operators/trigger-dag-run.ts";
 import { Operator, type OperatorDefinition } from "../operators/operator.ts";
-import type { TriggerRule } from "../spec/index.ts";
+import type { Json, TriggerRule } from "../spec/index.ts";
 import type { ReturnCheck } from "../values/json-safe.ts";
 import { callSite, type CallSite } from "./call-site.ts";
 import type { TaskGroupOptions } from "./dag-options.ts";
 import { change, type DagDefinition, type GroupNode, type TaskNode } from "./definition.ts";
 import type { NoArguments, TaskBody, TaskFactory } from "./handlers.ts";
 import { connect, NodeRef } from "./node-ref.ts";
-import { NODE, type DagEnd, type TaskRef } from "./refs.ts";
+import { NODE, type DagEnd, type Output, type TaskRef } from "./refs.ts";
 import type { TaskOptions } from "./task-options.ts";
+
+/** What `dag.triggerDagRun` is told. */
+export interface TriggerDagRunTask extends TriggerDagRunSettings<Readonly<Record<string, Json>>> {
+  readonly taskId: string;
+  /** What the run is started with: literals, and references to upstream values. @default \{\} */
+  readonly conf?: Readonly<Record<string, Json | Output<unknown>>>;
+}
 
 /** Declares tasks and nested groups. Extended by {@link Dag} and {@link TaskGroup}. */
 export abstract class TaskScope {
@@ -43,6 +51,30 @@ export abstract class TaskScope {
     const at = callSite(this.task);
     const [taskId, body, options] = typeof given[0] === "string" ? given : [undefined, ...given];
     return declareTask(this.#dag, this.#group, taskId, body, options, at);
+  }
+
+  /**
+   * Declares and places a task that starts a run of another DAG: `triggerDagRun` of `@millrace/sdk/operators`, whose
+   * `conf` can have upstream values in it.
+   *
+   * @example `dag.triggerDagRun({ taskId: "report", dagId: "report", conf: { rows: load.get("rows") }, waitForCompletion: true })`
+   */
+  triggerDagRun(
+    given: TriggerDagRunTask,
+    options: Omit<TaskOptions<"all_success">, "taskId"> = {},
+  ): TaskRef<TriggeredRun> {
+    const at = callSite(this.triggerDagRun);
+    const { taskId, conf, ...settings } = given;
+    const operator = triggerDagRun<Readonly<Record<string, Json>>>({ ...settings, conf: (_context, inputs) => inputs });
+    const place: (inputs: unknown, at: CallSite) => TaskRef<unknown> = declareTask(
+      this.#dag,
+      this.#group,
+      taskId,
+      operator,
+      options,
+      at,
+    );
+    return place(conf, at) as TaskRef<TriggeredRun>; // what the operator gives
   }
 
   /** Declares a group of tasks. Everything in it has the group's id as a prefix; groups can be nested. */
@@ -108,7 +140,7 @@ function declareTask(
   body: unknown,
   options: unknown,
   declaredAt: CallSite,
-): TaskFactory<NoArguments, unknown> {
+): ((inputs?: unknown, at?: CallSite) => TaskRef<unknown>) & { readonly taskId: string } {
   const optionId = typeof options === "object" && options !== null && "taskId" in options ? options.taskId : undefined;
   const ownId = explicitId ?? optionId ?? (typeof body === "function" ? body.name : undefined);
   const report = (message: string, at = declaredAt): void => {
@@ -137,8 +169,7 @@ function declareTask(
   };
   change(dag);
   dag.tasks.push(node);
-  const place = (inputs?: unknown): TaskRef<unknown> => {
-    const at = callSite(place);
+  const place = (inputs?: unknown, at = callSite(place)): TaskRef<unknown> => {
     change(dag);
     if (node.placement !== undefined) {
       report(`task "${id}" is placed twice: call its factory once, or declare a second task for a second place`, at);

@@ -4,13 +4,10 @@ import { join } from "node:path";
 import type { NoArguments } from "../authoring/handlers.ts";
 import { SkipTask } from "../errors/task-signals.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
-import type { TaskContext } from "../runtime/task-context.ts";
 import { runBash, type BashExit } from "./bash-process.ts";
 import { contextEnv } from "./context-env.ts";
 import { Operator } from "./operator.ts";
-
-/** A value, or how to compute it from the context and the inputs of the attempt. */
-export type PerRun<T, A extends object> = T | ((context: TaskContext, inputs: A) => T | Promise<T>);
+import { perRun, type PerRun } from "./per-run.ts";
 
 /** The options of {@link bash}. */
 export interface BashOptions<A extends object = NoArguments> {
@@ -77,10 +74,6 @@ export function bash<A extends object = NoArguments>(
       return valueOf(exit, options.skipOnExitCode === undefined ? 99 : options.skipOnExitCode, scope);
     },
   });
-}
-
-function perRun<T extends string | object, A extends object>(value: PerRun<T, A>, context: TaskContext, inputs: A) {
-  return typeof value === "function" ? value(context, inputs) : value;
 }
 
 function presentEnv(): Record<string, string> {

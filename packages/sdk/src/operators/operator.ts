@@ -1,4 +1,4 @@
-import type { BranchKind, Json } from "../spec/index.ts";
+import type { BranchKind, ExternalTaskMarkerSpec, Json, StartTriggerSpec } from "../spec/index.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 
 /** Phantom: the argument and the value of an operator. Never present at run time. */
@@ -11,7 +11,17 @@ export interface OperatorDefinition {
   readonly branch?: BranchKind;
   /** Only with `branch: "short_circuit"`. */
   readonly ignoreDownstreamTriggerRules?: boolean;
+  /** Only with `branch: "short_circuit"`: whether to go on. Default: the truth of the value. */
+  readonly goesOn?: (value: unknown) => boolean;
+  /** The task begins with this wait. */
+  readonly startTrigger?: StartTriggerSpec;
+  readonly externalTaskMarker?: ExternalTaskMarkerSpec;
+  /** What is wrong with the operator's options; reported when the DAG is read. */
+  readonly problems?: readonly string[];
+  /** Gives the task's value, or a `Pause` when it goes on later. */
   readonly run: (inputs: Readonly<Record<string, Json>>, scope: RunScope) => unknown;
+  /** The part of the task that runs in a triggerer, for the trigger `sensor.poke`. Gives the task's value. */
+  readonly watch?: (kwargs: Readonly<Record<string, Json>>, scope: RunScope) => Promise<unknown>;
 }
 
 /**

@@ -64,7 +64,7 @@ const CALLBACKS = ["onExecute", "onSuccess", "onFailure", "onRetry", "onSkipped"
 
 /** Everything that is wrong with a task's options. */
 export function wrongTaskOptions(task: TaskNode): readonly string[] {
-  const wrong = checkOptions(task.options, CHECKS);
+  const wrong = [...checkOptions(task.options, CHECKS), ...(task.body.problems ?? [])];
   const { triggerRule } = taskOptions(task);
   return task.isTeardown && triggerRule !== undefined && triggerRule !== "all_done_setup_success"
     ? [...wrong, `triggerRule must be left out or "all_done_setup_success" for a teardown, got ${show(triggerRule)}`]
@@ -91,7 +91,11 @@ export function taskSpec(
     upstream,
     inputs,
     ...present({ branch: task.decision === undefined ? task.body.branch : ("branch" as const) }),
-    ...present({ ignoreDownstreamTriggerRules: task.body.ignoreDownstreamTriggerRules }),
+    ...present({
+      startTrigger: task.body.startTrigger,
+      externalTaskMarker: task.body.externalTaskMarker,
+      ignoreDownstreamTriggerRules: task.body.ignoreDownstreamTriggerRules,
+    }),
     isSetup: task.isSetup,
     isTeardown: task.isTeardown,
     onFailureFailDagrun: task.onFailureFailDagrun,

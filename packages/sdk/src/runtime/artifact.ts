@@ -2,14 +2,19 @@ import type { DagDefinition, TaskNode } from "../authoring/definition.ts";
 import type { DagOptions } from "../authoring/dag-options.ts";
 import { registeredDags } from "../authoring/registry.ts";
 import { stackAt } from "../authoring/call-site.ts";
+import { registeredTriggers, type TriggerCode } from "../triggers/registry.ts";
 import { readDag, type DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
 import { PROTOCOL, type Artifact, type DagReading, type TaskOutcome } from "./protocol.ts";
 import { dagEventOf, listOf, runCallbacks, taskEventOf } from "./run-callback.ts";
 import { runTask } from "./run-task.ts";
+import { runTrigger } from "./run-trigger.ts";
 
-/** The artifact of the DAGs that `declared` returns. */
-export function createArtifact(declared: () => readonly DagDefinition[]): Artifact {
+/** The artifact of the DAGs that `declared` returns, and of the triggers of `triggers`. */
+export function createArtifact(
+  declared: () => readonly DagDefinition[],
+  triggers: () => ReadonlyMap<string, TriggerCode> = registeredTriggers,
+): Artifact {
   return {
     protocol: PROTOCOL,
     dags() {
@@ -33,6 +38,10 @@ export function createArtifact(declared: () => readonly DagDefinition[]): Artifa
       }
       const functions = task === undefined ? [] : listOf(taskOptions(task)[kind]);
       return runCallbacks(functions, taskEventOf(request, task?.id ?? ""), structure, request, host);
+    },
+    async runTrigger(request, host) {
+      const found = find(declared(), request.attempt.dagId, request.attempt.taskId);
+      return runTrigger({ found, triggers: triggers() }, request, host);
     },
   };
 }

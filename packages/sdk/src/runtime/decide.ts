@@ -5,12 +5,17 @@ import type { DagStructure } from "../reading/read-dag.ts";
 import { show } from "../reading/checks.ts";
 import type { BranchDecision } from "./protocol.ts";
 
+/** Whether the value of a task decides anything. */
+export function decides(task: TaskNode): boolean {
+  return task.decision !== undefined || task.body.branch !== undefined;
+}
+
 /** What the value of a task decides about its direct downstream tasks; undefined when it decides nothing. */
 export function decide(dag: DagStructure, task: TaskNode, value: unknown): BranchDecision | undefined {
   if (task.decision?.kind === "if") return decideIf(dag, task, value);
   if (task.decision?.kind === "switch") return decideSwitch(dag, task, value);
   if (task.body.branch === "branch") return follow(dag, task, chosenTasks(dag, task, value));
-  if (task.body.branch === "short_circuit" && !isTruthy(value)) {
+  if (task.body.branch === "short_circuit" && !(task.body.goesOn ?? isTruthy)(value)) {
     return task.body.ignoreDownstreamTriggerRules === true ? { kind: "skip_all" } : { kind: "follow", taskIds: [] };
   }
   return undefined;

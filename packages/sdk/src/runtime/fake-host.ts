@@ -1,7 +1,21 @@
 // A host in memory, and short ways to run one handler on it, for the tests of this package.
 import { Dag, type Json, type TaskOptions } from "../index.ts";
 import { artifact } from "./artifact.ts";
-import type { ConnectionValue, RunHost, RunRequest, TaskOutcome, XComKey } from "./protocol.ts";
+import type {
+  ConnectionValue,
+  ExternalState,
+  ExternalStatesQuery,
+  Resumed,
+  RunHost,
+  RunRequest,
+  TaskOutcome,
+  TriggerDagRunRequest,
+  TriggeredDagRun,
+  TriggerEvent,
+  TriggerOutcome,
+  TriggerSpec,
+  XComKey,
+} from "./protocol.ts";
 
 export class FakeHost implements RunHost {
   readonly controller = new AbortController();
@@ -11,6 +25,11 @@ export class FakeHost implements RunHost {
   readonly variables = new Map<string, string>();
   readonly connections = new Map<string, ConnectionValue>();
   readonly groups: { readonly pid: number; readonly state: string }[] = [];
+  /** Runs of other DAGs by id, and what was asked of them. */
+  readonly runs = new Map<string, string>();
+  readonly triggered: TriggerDagRunRequest[] = [];
+  externalStates: readonly ExternalState[] = [];
+  readonly queries: ExternalStatesQuery[] = [];
   /** Called with each line: a test's way to wait for output. */
   onLine: (message: string) => void = () => {};
 
@@ -49,6 +68,48 @@ export class FakeHost implements RunHost {
   getConnection(connectionId: string): Promise<ConnectionValue | undefined> {
     return Promise.resolve(this.connections.get(connectionId));
   }
+
+  triggerDagRun(request: TriggerDagRunRequest): Promise<TriggeredDagRun> {
+    this.triggered.push(request);
+    const { dagId, runId = "manual", resetDagRun = false } = request;
+    const outcome = !this.runs.has(runId) ? "created" : resetDagRun ? "reset" : "exists";
+    if (outcome !== "exists") this.runs.set(runId, "queued");
+    return Promise.resolve({ dagId, runId, outcome });
+  }
+
+  getRunState(_dagId: string, runId: string): Promise<string | undefined> {
+    return Promise.resolve(this.runs.get(runId));
+  }
+
+  getExternalStates(query: ExternalStatesQuery): Promise<readonly ExternalState[]> {
+    this.queries.push(query);
+    return Promise.resolve(this.externalStates);
+  }
+}
+
+/** The second half of a try: the event after what its first half left. */
+export function resumed(
+  event: TriggerEvent,
+  state: Json = null,
+  seconds = 0,
+): { waited: { seconds: number; reschedules: 0; resumed: Resumed } } {
+  return { waited: { seconds, reschedules: 0, resumed: { event, state } } };
+}
+
+/** Runs a trigger of the file for a task of a DAG. */
+export function runTrigger(
+  dag: Dag,
+  taskId: string,
+  trigger: TriggerSpec,
+  { host = new FakeHost(), maxXComBytes }: { host?: FakeHost; maxXComBytes?: number } = {},
+): Promise<TriggerOutcome> {
+  const { inputs: _inputs, ...attempt } = runRequest(
+    dag.dagId,
+    taskId,
+    maxXComBytes === undefined ? {} : { maxXComBytes },
+  );
+  if (artifact.runTrigger === undefined) throw new Error("the artifact runs no triggers");
+  return artifact.runTrigger({ triggerId: 1, trigger, attempt }, host);
 }
 
 function xcomName({ dagId, runId, taskId, mapIndex, key }: XComKey): string {

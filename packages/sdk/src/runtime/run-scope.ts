@@ -1,7 +1,7 @@
 // What surrounds a running handler, carried by AsyncLocalStorage through everything that it awaits.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { TaskClient } from "./task-client.ts";
-import type { RunHost } from "./protocol.ts";
+import type { RunHost, Waited } from "./protocol.ts";
 import type { TaskContext } from "./task-context.ts";
 
 export interface RunScope {
@@ -12,6 +12,12 @@ export interface RunScope {
   readonly owners: readonly string[];
   /** False when a later run of the schedule is due already. */
   readonly isLatestRun?: boolean;
+  /** Present when this try has waited before. */
+  readonly waited?: Waited;
+  /** Whether a worker has to judge the task's value, because it decides a branch. */
+  readonly decides?: boolean;
+  /** The largest value that can be stored. Default: that of `encodeJson`. */
+  readonly maxXComBytes?: number;
   /** Set when the handler is done: what it left running must not write for a finished attempt. */
   hasEnded: boolean;
 }

@@ -4,7 +4,8 @@ import { NODE } from "../authoring/refs.ts";
 import type { DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
 import { encodeJson } from "../values/encode-json.ts";
-import { decide } from "./decide.ts";
+import { Pause } from "../waiting/pause.ts";
+import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
 import { describeError, outcomeOf } from "./outcome-of-error.ts";
 import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
@@ -25,6 +26,9 @@ export async function runTask(
     host,
     owners: dag.spec.owners,
     isLatestRun: request.isLatestRun ?? true,
+    decides: decides(task),
+    ...(request.waited === undefined ? {} : { waited: request.waited }),
+    ...(request.maxXComBytes === undefined ? {} : { maxXComBytes: request.maxXComBytes }),
     hasEnded: false,
   };
   try {
@@ -32,7 +36,7 @@ export async function runTask(
     await announce(task, request, scope);
     host.signal.throwIfAborted();
     const value = await runScopes.run(scope, async () => task.body.run(request.inputs, scope));
-    return succeed(dag, task, request, value);
+    return value instanceof Pause ? value.outcome : succeed(dag, task, request, value);
   } catch (thrown) {
     return outcomeOf(thrown);
   } finally {

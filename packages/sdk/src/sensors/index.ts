@@ -1,0 +1,10 @@
+export { assetSensor, type AssetSensorOptions } from "./asset-sensor.ts";
+export { externalTaskSensor, type ExternalTaskSensorOptions } from "./external-task-sensor.ts";
+export { fileSensor, type FileSensorOptions } from "./file-sensor.ts";
+export { httpSensor, type HttpSensorOptions } from "./http-sensor.ts";
+export { pokeReturn, PokeReturn } from "./poke-return.ts";
+export { sensor, type OwnSensorOptions, type ValueOfPoke } from "./sensor.ts";
+export type { SensorMode, SensorOptions } from "./sensor-options.ts";
+export { sqlSensor, type SqlSensorOptions } from "./sql-sensor.ts";
+export { timeSensor, type TimeSensorOptions } from "./time-sensor.ts";
+export type { PokeContext } from "./watch.ts";

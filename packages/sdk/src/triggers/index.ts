@@ -1,0 +1,12 @@
+export { assetEvent, type AssetEventEvent, type AssetEventOptions } from "./asset-event.ts";
+export { defineTrigger, type EventOfRun, type TriggerDefinition, type TriggerFactory } from "./define-trigger.ts";
+export { endTask, TaskEnd } from "./end-task.ts";
+export { dagRunState, taskState, type DagRunStateOptions, type TaskStateOptions } from "./external-states.ts";
+export { fileExists, type FileExistsEvent, type FileExistsOptions } from "./file-exists.ts";
+export { httpPoll, type HttpPollEvent, type HttpPollOptions } from "./http-poll.ts";
+export { redisMessage, type RedisMessageEvent, type RedisMessageOptions } from "./redis-message.ts";
+export { sqlPoll, type SqlPollEvent, type SqlPollOptions } from "./sql-poll.ts";
+export { after, until, type TimeEvent } from "./time.ts";
+export type { TriggerContext } from "./trigger-context.ts";
+export { Trigger } from "./trigger.ts";
+export type { ExternalState, ExternalStatesEvent } from "../spec/index.ts";
