@@ -1,6 +1,24 @@
-// What people import to test their DAGs, and what `millrace dags test` is made of. It needs the deciders of
-// @millrace/shared/model, so it is no part of a DAG's bundle and a project of its own.
+// What people import to test their DAGs, and what `millrace dags test` and `dags simulate` are made of. It needs the
+// deciders of @millrace/shared/model, so it is no part of a DAG's bundle and a project of its own.
 export { captureOutput, type OutputCapture } from "./in-process/capture-output.ts";
 export { MemoryStore } from "./in-process/memory-store.ts";
 export { runInProcess } from "./in-process/run-in-process.ts";
 export type { InProcessOptions, InProcessResult, LogLevel, TestTask } from "./in-process/test-run.ts";
+export type {
+  OutcomeRule,
+  SimulatedAttempt,
+  SimulatedFault,
+  SimulatedOutcome,
+  SimulatedState,
+  SimulateOptions,
+} from "./simulate/options.ts";
+export type { WaitReason } from "./simulate/recorder.ts";
+export type {
+  SimulatedRun,
+  SimulatedTask,
+  SimulatedTry,
+  SimulationResult,
+  SimulationSummary,
+} from "./simulate/result.ts";
+export { simulate } from "./simulate/simulate.ts";
+export type { TimelineOptions } from "./simulate/timeline.ts";

@@ -143,6 +143,12 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  SIMULATION_INVALID: {
+    message: "{dagId} ({schedule}) cannot be simulated like this:\n{problems}",
+    httpStatus: 400,
+    exitCode: 2,
+    retryable: false,
+  },
   AUTH_REQUIRED: {
     message: "Log in first: send a bearer token from POST /auth/token.",
     httpStatus: 401,

@@ -5,6 +5,7 @@
 import type { DstPolicy } from "@millrace/sdk/spec";
 import { Cron } from "croner";
 import { AppError, messageOf } from "../../errors/index.ts";
+import { dailyTimes } from "./daily-times.ts";
 import { zonePeriodAt, type ZonePeriod } from "./zone-periods.ts";
 
 export interface CronTicks {
@@ -71,7 +72,8 @@ function readCron(expression: string, zone: string, dst: DstPolicy): CronTicks {
   } catch {
     throw fail(`there is no time zone ${zone}`);
   }
-  const naiveNext = (naive: number): number | undefined => cron.nextRun(new Date(naive))?.getTime();
+  const naiveNext: (naive: number) => number | undefined =
+    dailyTimes(fields) ?? ((naive) => cron.nextRun(new Date(naive))?.getTime());
   if (naiveNext(0) === undefined) throw fail("no date matches it, ever");
   const everyHour = fields[1] === "*" || fields[1] === "*/1" || fields[1] === "0-23";
 

@@ -1,0 +1,181 @@
+// Looks at runs where something happened and writes what follows, as packages/scheduler/src/runs does: only what a change
+// concerns is read, the deciders decide, and what was read is written under its epoch. The caller has locked the runs.
+import {
+  decideChanges,
+  failFast,
+  isFinished,
+  judgeLeaves,
+  judgeRun,
+  pastTasksOf,
+  type Change,
+  type DagGraph,
+  type FailFast,
+  type PastView,
+  type TaskState,
+} from "@millrace/shared/model";
+import type { RunRow, TaskRow } from "./rows.ts";
+import type { RunEnd } from "./run-statements.ts";
+import { snapshotOf, type Snapshot } from "./snapshot.ts";
+import type { Statements } from "./statements.ts";
+import { TRAVEL, type Steps } from "./steps.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface Target {
+  readonly run: RunRow;
+  /** Tasks that changed; null examines the whole run. */
+  readonly changed: readonly string[] | null;
+}
+
+/** One run under examination. */
+export interface Case {
+  readonly target: Target;
+  readonly graph: DagGraph;
+  readonly known: Map<string, readonly Snapshot[]>;
+  readonly past: PastView | undefined;
+  changes: readonly Change<Snapshot>[];
+}
+
+export interface Examined {
+  /** Task instances that became scheduled. */
+  scheduled: number;
+  finished: RunEnd[];
+  /** Attempts that workers have to stop. */
+  stopped: number[];
+  /** Runs that may have waited for what changed here. */
+  next: RunRow[];
+}
+
+/** Reads what is needed and decides, without writing anything. */
+export function openCase(tx: Transaction, target: Target): Case {
+  const { graph } = target.run.dag;
+  const known = new Map<string, readonly Snapshot[]>();
+  const past = pastOf(tx, target.run);
+  const { changed } = target;
+  let wanted: Iterable<string> =
+    changed === null ? graph.tasks.keys() : changed.flatMap((id) => [id, ...(graph.tasks.get(id)?.watchedBy ?? [])]);
+  const candidates = changed === null ? [...graph.tasks.keys()] : [...wanted];
+  for (;;) {
+    load(tx, target.run, wanted, known);
+    const { changes, missing } = decideChanges(graph, known, candidates, past);
+    if (missing.size === 0) return { target, graph, known, past, changes };
+    wanted = missing;
+  }
+}
+
+function load(tx: Transaction, run: RunRow, wanted: Iterable<string>, known: Map<string, readonly Snapshot[]>): void {
+  const ids = new Set(wanted);
+  for (const id of ids) known.set(id, []);
+  for (const row of run.tasks) {
+    if (!ids.has(row.taskId)) continue;
+    const before = known.get(row.taskId) ?? [];
+    known.set(row.taskId, before.length === 0 ? [snapshotOf(tx, row)] : [...before, snapshotOf(tx, row)]);
+  }
+}
+
+/** Ends the rest of a run whose DAG fails fast. Gives the attempts that workers have to stop. */
+export function* applyFailFast(tx: Transaction, s: Statements, cases: readonly Case[]): Steps<number[]> {
+  const stopped: number[] = [];
+  for (const c of cases) {
+    if (!c.graph.spec.failFast || ![...c.known.values()].flat().some((ti) => ti.state === "failed")) continue;
+    const all = c.target.run.tasks.map((row) => snapshotOf(tx, row));
+    const end = failFast(c.graph, all);
+    if (end === undefined) continue;
+    decideAnew(c, all, end);
+    const { reason } = end;
+    yield* s.markAttempts(
+      tx,
+      end.skip.map(({ id, epoch }) => ({ id, epoch, state: "skipped", reason })),
+    );
+    const stop = end.stop.map(({ id, state }) => {
+      const mark = state === "restarting" ? ("skipped" as const) : ("failed" as const);
+      return { id, to: "shutdown" as const, mark, reason };
+    });
+    stopped.push(...(yield* s.stopAttempts(tx, stop)));
+  }
+  return stopped;
+}
+
+/** The teardowns see the others as they are now. */
+function decideAnew(c: Case, all: readonly Snapshot[], { skip, stop }: FailFast<Snapshot>): void {
+  const byTask = new Map<string, Snapshot[]>();
+  for (const id of c.graph.tasks.keys()) byTask.set(id, []);
+  for (const ti of all) {
+    const state: TaskState = skip.includes(ti) ? "skipped" : stop.includes(ti) ? "shutdown" : ti.state;
+    byTask.get(ti.taskId)?.push({ ...ti, state });
+  }
+  c.known.clear();
+  for (const [id, list] of byTask) c.known.set(id, list);
+  c.changes = decideChanges(c.graph, c.known, c.graph.tasks.keys(), c.past).changes;
+}
+
+export function* writeExamined(tx: Transaction, s: Statements, cases: readonly Case[], into: Examined): Steps<void> {
+  if (cases.length === 0) return;
+  const changes = cases.flatMap((c) => c.changes);
+  if (changes.length > 0) {
+    const written = yield* s.applyDecisions(tx, changes);
+    into.scheduled += written.filter((change) => change.to === "scheduled").length;
+  }
+  yield TRAVEL;
+  const ends = cases.flatMap((c) => verdictOf(tx, c) ?? []);
+  if (ends.length > 0) into.finished.push(...(yield* s.finishRuns(tx, ends)));
+  const told = cases.filter((c) => c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0));
+  if (told.length > 0)
+    into.next.push(
+      ...(yield* s.nextRuns(
+        tx,
+        told.map((c) => c.target.run),
+      )),
+    );
+}
+
+function verdictOf(tx: Transaction, c: Case): RunEnd | undefined {
+  if (c.changes.some((change) => change.to === "scheduled")) return undefined;
+  const { run } = c.target;
+  if (run.tasks.every((row) => isFinished(tx.read(row).state))) {
+    const leaves = run.tasks.filter((row) => row.node.isLeaf).map((row) => snapshotOf(tx, row));
+    return toEnd(run, judgeLeaves(leaves));
+  }
+  // Whether anything can still go on is asked of a run of which everything was read, and in which nothing moved.
+  if (c.target.changed !== null || c.changes.length > 0) return undefined;
+  return toEnd(run, judgeRun(c.graph, [...c.known.values()].flat(), c.past));
+}
+
+function toEnd(run: RunRow, verdict: ReturnType<typeof judgeRun>): RunEnd | undefined {
+  if (verdict.kind === "open") return undefined;
+  return { run, state: verdict.kind, reason: verdict.kind === "failed" ? verdict.reason : verdict.kind };
+}
+
+/** What the run before shows to tasks that depend on it. */
+function pastOf(tx: Transaction, run: RunRow): PastView | undefined {
+  const { graph, runsByDate } = run.dag;
+  if (graph.pastTasks.length === 0 || run.logicalDate === null) return undefined;
+  const withoutManual = graph.spec.catchup === true;
+  let previous: RunRow | undefined;
+  for (let i = runsByDate.lastIndexOf(run) - 1; i >= 0 && previous === undefined; i--) {
+    const candidate = runsByDate[i];
+    if (candidate === undefined || (candidate.logicalDate ?? 0) >= run.logicalDate) continue;
+    if (!(withoutManual && candidate.runType === "manual")) previous = candidate;
+  }
+  if (previous === undefined) return undefined;
+  const { runId, logicalDate, tasks } = previous;
+  const { state } = tx.read(previous);
+  const wanted = new Set(
+    graph.pastTasks.flatMap((id) => {
+      const node = graph.tasks.get(id);
+      return node === undefined ? [] : pastTasksOf(node);
+    }),
+  );
+  const states = tasks
+    .filter((row) => wanted.has(row.taskId))
+    .map((row: TaskRow) => ({ taskId: row.taskId, state: tx.read(row).state }));
+  const place = runsByDate.lastIndexOf(run);
+  return (taskId) => ({
+    runId,
+    logicalDate: logicalDate ?? 0,
+    isOver: state !== "queued" && state !== "running",
+    states,
+    hasEarlier:
+      states.some((ti) => ti.taskId === taskId) ||
+      runsByDate.slice(0, place).some((earlier) => earlier.tasks.some((row) => row.taskId === taskId)),
+  });
+}

@@ -1,0 +1,86 @@
+// Writes down what a simulation shows that the rows do not keep: every try, how much ran at once, and why things waited.
+import type { Refusal, TaskState } from "@millrace/shared/model";
+import type { RunRow, TaskRow, TaskVersion } from "../engine/rows.ts";
+import type { Watch } from "../engine/store.ts";
+
+export interface RecordedTry {
+  readonly tryNumber: number;
+  readonly state: TaskState;
+  readonly startDate: number;
+  readonly endDate: number;
+  readonly reason: string | undefined;
+}
+
+export type WaitReason = Refusal["limit"] | "worker_slots" | "delayed_start" | "max_active_runs" | "nothing_can_begin";
+
+export class Recorder implements Watch {
+  readonly tries = new Map<TaskRow, RecordedTry[]>();
+  /** Seconds waited, all task instances or runs together. */
+  readonly waits = new Map<WaitReason, number>();
+  readonly #now: () => number;
+  readonly #refusals = new Map<TaskRow, WaitReason>();
+  readonly #blocked = new Set<RunRow>();
+  running = 0;
+  peak = { tasks: 0, at: 0 };
+  #slotWaits = new Map<number, WaitReason>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  taskWritten(row: TaskRow, before: TaskVersion, after: TaskVersion): void {
+    if (before.state === after.state) return;
+    const now = this.#now();
+    if (after.state === "running") {
+      if (++this.running > this.peak.tasks) this.peak = { tasks: this.running, at: now };
+      const waited = now - (before.queuedAt ?? now);
+      if (waited > 0) this.#add(this.#slotWaits.get(before.id) ?? "delayed_start", waited);
+      this.#slotWaits.delete(before.id);
+    } else if (after.state === "queued") {
+      const waited = now - (before.scheduledAt ?? now);
+      const why = this.#refusals.get(row);
+      if (waited > 0 && why !== undefined) this.#add(why, waited);
+      this.#refusals.delete(row);
+    }
+    const wasHeld = before.state === "running" || before.state === "restarting" || before.state === "shutdown";
+    if (!wasHeld || after.state === "restarting" || after.state === "shutdown") return;
+    this.running--;
+    const state = after.state === "up_for_retry" || after.state === "none" ? "failed" : after.state;
+    const one = {
+      tryNumber: before.tryNumber,
+      state,
+      startDate: before.startDate ?? now,
+      endDate: now,
+      reason: after.reason ?? before.reason,
+    };
+    const earlier = this.tries.get(row);
+    if (earlier === undefined) this.tries.set(row, [one]);
+    else earlier.push(one);
+  }
+
+  committed(_owner: string, runs: readonly RunRow[]): void {
+    const now = this.#now();
+    for (const run of runs) {
+      const { state, startDate } = run.committed;
+      if (state !== "running" || startDate !== now) continue;
+      const waited = now - run.runAfter;
+      if (waited > 0) this.#add(this.#blocked.delete(run) ? "nothing_can_begin" : "max_active_runs", waited);
+    }
+  }
+
+  refused(row: TaskRow, { limit }: Refusal): void {
+    this.#refusals.set(row, limit);
+  }
+
+  blocked(run: RunRow): void {
+    this.#blocked.add(run);
+  }
+
+  waitsForSlot(id: number): void {
+    this.#slotWaits.set(id, "worker_slots");
+  }
+
+  #add(reason: WaitReason, ms: number): void {
+    this.waits.set(reason, (this.waits.get(reason) ?? 0) + ms / 1000);
+  }
+}
