@@ -118,9 +118,6 @@ export function checkOptions(spec: DagSpec, options: SimulateOptions): CheckedOp
   }
   checkOutcomes(spec, options.outcomes ?? {}, problems);
   const faults = checkFaults(options.faults ?? [], instant, problems);
-  if (spec.schedule.kind === "none" && triggers.length === 0) {
-    problems.push("the DAG has no schedule, so nothing would happen: give triggers");
-  }
   if (problems.length === 0) return { from, until, triggers, faults };
   throw invalid(spec, problems);
 }

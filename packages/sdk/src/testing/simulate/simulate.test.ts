@@ -300,7 +300,7 @@ describe("what cannot be simulated is said, all of it at once", () => {
   test("a DAG without a schedule and without triggers", () => {
     const idle = new Dag("idle");
     idle.task("a", () => 1)();
-    expect(play({}, idle)).toThrow("the DAG has no schedule, so nothing would happen: give triggers");
+    expect(play({}, idle)).toThrow("time alone asks for no run of it, so nothing would happen: give triggers");
   });
 
   test("a schedule that never fires", () => {

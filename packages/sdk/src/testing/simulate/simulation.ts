@@ -77,7 +77,11 @@ export class Simulation {
       onRefused: (row, refusal) => this.recorder.refused(row, refusal),
       onBlocked: (run) => this.recorder.blocked(run),
     };
-    this.dag = this.store.addDag(buildDagGraph(spec), pointerFor(spec, undefined, checked.from), {
+    const pointer = pointerFor(spec, undefined, checked.from);
+    if (pointer === undefined && checked.triggers.length === 0) {
+      throw invalid(spec, ["time alone asks for no run of it, so nothing would happen: give triggers"]);
+    }
+    this.dag = this.store.addDag(buildDagGraph(spec), pointer, {
       maxActiveRuns: spec.maxActiveRuns ?? limits.maxActiveRuns ?? DEFAULT_MAX_ACTIVE_RUNS,
       maxActiveTasks: spec.maxActiveTasks ?? limits.maxActiveTasks ?? DEFAULT_MAX_ACTIVE_TASKS,
     });
