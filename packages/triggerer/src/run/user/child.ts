@@ -2,6 +2,7 @@
 // the asynchronous context in which that was started: so what is printed, thrown astray or blocks is laid to its trigger.
 // Plain program: see plainProgram. Arguments: warnMs, maxMs.
 import { AsyncResource, createHook, executionAsyncResource } from "node:async_hooks";
+import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -17,7 +18,10 @@ interface Owned {
 
 const cells = new Int32Array(new SharedArrayBuffer(8));
 const [warnMs = 200, maxMs = 2_000] = process.argv.slice(2).map(Number);
-new Worker(WATCHDOG, { eval: true, workerData: { cells, warnMs, maxMs, fd: NOTICES_FD } }).unref();
+const watchdog = new Worker(WATCHDOG, { eval: true, workerData: { cells, warnMs, maxMs, fd: NOTICES_FD } });
+watchdog.unref();
+/** No trigger runs before somebody watches. */
+const isWatched = once(watchdog, "message");
 setInterval(() => {
   running.length = 0;
   Atomics.add(cells, 0, 1);
@@ -135,6 +139,7 @@ async function start({ artifactPath, request }: Extract<ToChild, { type: "start"
   const abort = new AbortController();
   active.set(triggerId, { abort });
   try {
+    await isWatched;
     const { artifact } = await load(artifactPath);
     if (abort.signal.aborted) return;
     const { runTrigger } = artifact;

@@ -46,7 +46,7 @@ export type Call =
   | { readonly method: "getConnection"; readonly params: { readonly connectionId: string } };
 
 export type Notice =
-  /** The event loop was blocked for a while, by this trigger above all. */
+  /** The event loop has been blocked for a while, by this trigger above all. */
   | { readonly type: "slow"; readonly triggerId: number; readonly ms: number }
   /** It has been blocked for longer than it may. */
   | { readonly type: "blocked"; readonly triggerId: number; readonly ms: number }

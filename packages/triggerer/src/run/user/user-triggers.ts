@@ -244,7 +244,7 @@ export class UserTriggers implements Runner {
   #onSlow(triggerId: number, ms: number): void {
     const held = this.#held.get(triggerId);
     if (held?.attempt === undefined) return;
-    const message = `trigger ${held.trigger.name} blocked the event loop for ${ms} ms: the other triggers stood still meanwhile`;
+    const message = `trigger ${held.trigger.name} blocks the event loop, for ${ms} ms so far: the other triggers stand still meanwhile`;
     this.#deps.logs.write(held.attempt, { level: "warn", logger: "millrace", message });
     const { dagId, taskId } = held.attempt;
     this.#deps.log.warn(

@@ -9,11 +9,11 @@ const NAMELESS_FACTOR = 5;
 
 /** The text of a CommonJS program for `new Worker(…, { eval: true })`. Its workerData: cells, warnMs, maxMs, fd. */
 export const WATCHDOG = `
-const { workerData } = require("node:worker_threads");
+const { parentPort, workerData } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
 const { cells, warnMs, maxMs, fd } = workerData;
 const parent = process.ppid;
-let turn = -1, blockedMs = 0, last = performance.now(), told = false;
+let turn = -1, blockedMs = 0, last = performance.now(), warned = false, told = false;
 let seen = new Map();
 const say = (notice) => { try { writeSync(fd, JSON.stringify(notice) + "\\n"); } catch {} };
 const culprit = () => {
@@ -28,16 +28,22 @@ setInterval(() => {
   last = now;
   const current = Atomics.load(cells, 0);
   if (current !== turn) {
-    if (blockedMs >= warnMs && culprit() > 0) say({ type: "slow", triggerId: culprit(), ms: Math.round(blockedMs) });
-    turn = current; blockedMs = 0; seen = new Map(); told = false;
+    turn = current; blockedMs = 0; seen = new Map(); warned = told = false;
     return;
   }
   blockedMs += step;
   const owner = Atomics.load(cells, 1);
   seen.set(owner, (seen.get(owner) ?? 0) + step);
-  if (told || blockedMs < maxMs) return;
+  if (told || blockedMs < warnMs) return;
   const who = culprit();
+  // While it blocks: afterwards its end could come first.
+  if (!warned && who > 0) {
+    warned = true;
+    say({ type: "slow", triggerId: who, ms: Math.round(blockedMs) });
+  }
+  if (blockedMs < maxMs) return;
   if (who === 0 && blockedMs < ${NAMELESS_FACTOR} * maxMs) return;
   told = true;
   say({ type: "blocked", triggerId: who, ms: Math.round(blockedMs) });
-}, ${WATCH_EVERY_MS});`;
+}, ${WATCH_EVERY_MS});
+parentPort.postMessage("watching");`;
