@@ -3,36 +3,30 @@
 // every active run. Any number of schedulers share the work through row locks; none holds state that another needs.
 import {
   DagVersions,
-  failUnclaimedAttempts,
   Job,
   lockRuns,
   lockRunsToSweep,
   pauseFailingDags,
-  redispatchAttempts,
   runsAfterOver,
   runsWithDueTasks,
-  timeOutTriggers,
   type FinishedRun,
   type LockedRun,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { Periodic, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
+import { systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Wake } from "@millrace/shared/queue";
 import { NOTHING_QUEUED, queueScheduledTasks } from "./critical-section/queue-scheduled-tasks.ts";
 import type { ActorDeps, SchedulerDeps } from "./deps.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
-import { handleLostAttempts } from "./recovery/handle-lost-attempts.ts";
 import { BackfillFiller, closeBackfills } from "./runs/backfill-filler.ts";
+import { Recovery } from "./recovery/recovery.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
 import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
 import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
-import { timeOutRuns } from "./runs/time-out-runs.ts";
 
 const PAUSE_AFTER_FAILURE_MS = 250;
 const BUSY_WAKES = 8;
 const BUSY_REST_MS = 8;
-const REDISPATCH_AT_ONCE = 10_000;
-const TIME_OUTS_AT_ONCE = 1_000;
 const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
 
 export class Scheduler implements Service {
@@ -42,7 +36,7 @@ export class Scheduler implements Service {
   readonly #dispatcher: Dispatcher;
   readonly #job: Job;
   readonly #filler: BackfillFiller;
-  readonly #recovery: Periodic[];
+  readonly #recovery: Recovery;
   #loop: Promise<void> | undefined;
   #stopping = false;
   /** When the next look for due work is, on the process's clock. */
@@ -65,33 +59,13 @@ export class Scheduler implements Service {
       heartbeatSeconds: scheduler.scheduler_heartbeat_sec,
       log: deps.log,
     });
-    const every = (seconds: number, what: string, run: () => Promise<void>) =>
-      new Periodic({
-        everyMs: seconds * 1000,
-        run,
-        onError: (error) => deps.log.warn({ cause: messageOf(error) }, `${what} failed; it is tried again`),
-        clock: this.#clock,
-      });
-    this.#recovery = [
-      every(scheduler.task_instance_heartbeat_timeout_detection_interval, "looking for lost attempts", async () => {
-        deps.broker.wake(await this.#transaction(handleLostAttempts));
-      }),
-      every(scheduler.scheduler_idle_sleep_time, "looking for runs past their timeout", async () => {
-        const { runs, stopped } = await this.#transaction(timeOutRuns);
-        deps.broker.signalAttempts(stopped);
-        if (runs > 0) deps.broker.wake([LOOK_AROUND]);
-      }),
-      every(scheduler.scheduler_idle_sleep_time, "looking for waits past their timeout", async () => {
-        const ended = await deps.db.run(timeOutTriggers, [TIME_OUTS_AT_ONCE]);
-        if (ended.length === 0) return;
-        deps.broker.wake(ended.map(({ dagRunId, taskId }) => ({ dagRunId, taskIds: [taskId] })));
-        deps.broker.callTriggerers();
-      }),
-      every(Math.max(0.5, scheduler.task_redispatch_after / 3), "looking for unclaimed attempts", async () => {
-        await this.#redispatch(scheduler.task_redispatch_after);
-        await this.#failUnclaimed(scheduler.task_queued_timeout);
-      }),
-    ];
+    this.#recovery = new Recovery({
+      ...deps,
+      dispatcher: this.#dispatcher,
+      clock: this.#clock,
+      jobId: () => this.#job.id,
+      transaction: (actor) => this.#transaction(actor),
+    });
   }
 
   async start(): Promise<void> {
@@ -99,11 +73,11 @@ export class Scheduler implements Service {
     await this.#job.start();
     this.#deps.broker.onReconnect(() => {
       // The broker may have been emptied while it was away.
-      this.#redispatch(0).catch((error: unknown) => {
+      this.#recovery.sendAgain(0).catch((error: unknown) => {
         this.#deps.log.warn({ cause: messageOf(error) }, "queued attempts could not be sent again");
       });
     });
-    await Promise.all(this.#recovery.map((periodic) => periodic.start()));
+    await this.#recovery.start();
     this.#loop = this.#run();
   }
 
@@ -111,7 +85,7 @@ export class Scheduler implements Service {
     this.#stopping = true;
     this.#deps.broker.interruptTake();
     await this.#loop;
-    await Promise.all(this.#recovery.map((periodic) => periodic.stop()));
+    await this.#recovery.stop();
     await this.#filler.stop();
     await this.#dispatcher.drain();
     await this.#job.stop();
@@ -231,23 +205,6 @@ export class Scheduler implements Service {
       if (tasks === undefined) named.set(row.dagRunId, new Set([row.taskId]));
       else tasks?.add(row.taskId);
     }
-  }
-
-  async #redispatch(olderThanSeconds: number): Promise<void> {
-    const lost = await this.#deps.db.run(redispatchAttempts, [olderThanSeconds, REDISPATCH_AT_ONCE]);
-    if (lost.length === 0) return;
-    this.#deps.log.info({ attempts: lost.length }, "queued attempts are sent to the broker again");
-    this.#dispatcher.dispatch(lost, { again: true });
-  }
-
-  async #failUnclaimed(olderThanSeconds: number): Promise<void> {
-    const failed = await this.#deps.db.run(failUnclaimedAttempts, [olderThanSeconds, 500]);
-    if (failed.length === 0) return;
-    this.#deps.log.warn(
-      { attempts: failed.length, queues: [...new Set(failed.map((row) => row.queue))] },
-      "attempts that no worker claimed have failed",
-    );
-    this.#deps.broker.wake(failed.map((row) => ({ dagRunId: row.dagRunId, taskIds: [row.taskId] })));
   }
 
   async #transaction<T>(actor: (deps: ActorDeps) => Promise<T>): Promise<T> {

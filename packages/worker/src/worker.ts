@@ -39,6 +39,7 @@ export class Worker implements Service {
       log,
       queues,
       concurrency,
+      silentMs: () => this.#consumer?.silentMs(),
     });
     this.#pool = new ChildPool(config);
     this.#heartbeats = new Heartbeats(db, () => this.#job.id, config.scheduler.task_instance_heartbeat_sec, log);

@@ -94,6 +94,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./jobs/index.ts")).jobs,
   },
   {
+    name: "queue",
+    heading: INSTALLATION,
+    about: "Put the broker's queues right.",
+    load: async () => (await import("./queue/index.ts")).queue,
+  },
+  {
     name: "config",
     heading: INSTALLATION,
     about: "Show the configuration.",

@@ -6,20 +6,23 @@ import { DagProcessor } from "@millrace/scheduler/dag-processor";
 import { loadConfig } from "@millrace/shared/config";
 import { Database } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
-import { testDatabase } from "@millrace/testkit";
+import { openBroker } from "@millrace/shared/queue";
+import { testDatabase, testRedisUrl, waitUntil } from "@millrace/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { captureIo } from "../fixtures/capture-io.ts";
 import { runCli } from "../run-cli.ts";
 
 const database = await testDatabase();
+const redisUrl = await testRedisUrl();
 const log = createLogger({ level: "silent", name: "test" });
 let dir = "";
 let db: Database;
 let answer: string | undefined;
 const asked: string[] = [];
 
+let broker: Record<string, string> = {};
 const millrace = async (...argv: string[]) => {
-  const { io, captured } = captureIo({ MILLRACE__DATABASE__URL: database.url });
+  const { io, captured } = captureIo({ MILLRACE__DATABASE__URL: database.url, ...broker });
   const ask = async (question: string) => {
     asked.push(question);
     return await Promise.resolve(answer ?? "");
@@ -189,4 +192,24 @@ test("a run is set failed, queued again, and deleted once it does not run", asyn
   answer = "yes";
   expect(await millrace("dags", "delete-run", "hello", "r1")).toMatchObject({ code: 0, notes: "r1 is deleted\n" });
   expect((await millrace("dags", "state", "hello", "r1")).code).toBe(1);
+});
+
+test("queue rebuild sends whatever is queued again", async () => {
+  broker = { MILLRACE__BROKER__URL: redisUrl, MILLRACE__BROKER__PREFIX: "rebuild" };
+  expect((await millrace("queue", "rebuild")).out).toBe("nothing is queued\n");
+  await move("greet", "scheduled", "queued");
+  expect(await millrace("queue", "rebuild")).toMatchObject({ code: 0, out: "default: 1 sent\n" });
+  const door = openBroker({ url: redisUrl, prefix: "rebuild", databaseUrl: database.url, log });
+  const taken: string[] = [];
+  const consumer = door.consume({
+    queues: ["default"],
+    concurrency: 1,
+    handle: ({ id }) => Promise.resolve(void taken.push(id)),
+  });
+  await consumer.start();
+  await waitUntil(() => taken.length > 0, { what: "it arrives" });
+  expect(await db.read("select id from task_instance where state = 'queued'")).toEqual([{ id: taken[0] }]);
+  await consumer.stop();
+  await door.close();
+  broker = {};
 });

@@ -18,9 +18,9 @@ const AT_ONCE = 500;
 /** What becomes of a lost attempt; `wish`: it was being stopped already. */
 type Outcome = LostAttemptOutcome | "wish";
 
-export async function handleLostAttempts(deps: ActorDeps): Promise<Wake[]> {
+export async function handleLostAttempts(deps: ActorDeps, outage?: { mayJudge(): boolean }): Promise<Wake[]> {
   const lost = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
-  if (lost.length === 0) return [];
+  if (lost.length === 0 || outage?.mayJudge() === false) return [];
   const graphs = await deps.versions.load(
     lost.map((attempt) => attempt.versionId),
     deps.tx,

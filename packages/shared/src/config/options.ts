@@ -47,10 +47,7 @@ export const OPTIONS = {
   },
   scheduler: {
     scheduler_idle_sleep_time: seconds(1, "Longest pause between two looks for due runs and retries."),
-    sweep_interval: seconds(
-      5,
-      "A run in which nothing happened for this long is examined whole, in case a wake was lost.",
-    ),
+    sweep_interval: seconds(5, "How often each active run is examined whole, in case a wake was lost."),
     max_tis_per_query: integer(512, 1, "Task instances queued in one pass."),
     max_dagruns_to_create_per_loop: integer(100, 1, "DAGs that get a due run in one pass."),
     max_dagruns_per_loop_to_schedule: integer(200, 1, "Runs started or examined in one pass."),
@@ -59,6 +56,7 @@ export const OPTIONS = {
     task_instance_heartbeat_sec: seconds(5, "How often a worker says that its attempts live."),
     task_instance_heartbeat_timeout: seconds(30, "An attempt silent for longer has lost its worker."),
     task_instance_heartbeat_timeout_detection_interval: seconds(5, "How often silent attempts are looked for."),
+    orphaned_tasks_check_interval: seconds(30, "How often queued work of schedulers that are gone is looked for."),
     task_redispatch_after: seconds(30, "A queued attempt that nobody claimed is sent to the broker again after this."),
     task_queued_timeout: seconds(600, "A queued attempt that nobody claimed for this long fails."),
   },

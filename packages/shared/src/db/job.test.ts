@@ -1,7 +1,7 @@
 import { fakeClock, testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { openDatabase, quiet } from "./fixtures/seed.ts";
-import { Job } from "./index.ts";
+import { Job, listJobs } from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url);
@@ -56,5 +56,45 @@ test("a process that is started again is another one", async () => {
   await job.stop();
   await job.start();
   expect(job.id).not.toBe(first);
+  await job.stop();
+});
+
+test("a process whose row is another's, as after a restore from a backup, registers anew and leaves that one alone", async () => {
+  const { job, clock } = newJob();
+  await job.start();
+  const [first] = await jobs();
+  await db.read("update job set identity = gen_random_uuid(), hostname = 'other'");
+  await clock.advance(5_000);
+  await waitUntil(() => job.id !== first?.["id"], { what: "it has a row of its own" });
+  await job.stop();
+  expect(await jobs()).toMatchObject([
+    { id: first?.["id"], hostname: "other", state: "running" },
+    { id: expect.any(Number) as number, state: "success" },
+  ]);
+});
+
+test("a worker whose queue no longer answers is not counted among the living", async () => {
+  let silentMs = 1_000;
+  const clock = fakeClock();
+  const job = new Job({ db, type: "WorkerJob", heartbeatSeconds: 5, log: quiet, clock, silentMs: () => silentMs });
+  await job.start();
+  const living = async () => (await listJobs(db, { aliveSeconds: 30, isAlive: true })).items.length;
+  const said = async (ms: number) => {
+    silentMs = ms;
+    await clock.advance(5_000);
+    await waitUntil(
+      async () =>
+        (
+          await db.read(
+            `select from job where abs(extract(epoch from latest_heartbeat - last_poll) - ${ms / 1000}) < 0.5`,
+          )
+        ).length === 1,
+      { what: "it is said" },
+    );
+  };
+  await said(2_000);
+  expect(await living()).toBe(1);
+  await said(40_000);
+  expect(await living()).toBe(0);
   await job.stop();
 });

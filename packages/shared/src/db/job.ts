@@ -1,4 +1,5 @@
 // The row by which a process is seen: registered at start, alive while its heartbeat is fresh, closed at the end.
+import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { Periodic, type Clock, type Service } from "../lifecycle/index.ts";
 import type { Logger } from "../observability/index.ts";
@@ -15,6 +16,8 @@ export interface JobOptions {
   readonly queues?: readonly string[];
   readonly concurrency?: number;
   readonly clock?: Clock;
+  /** How long ago the process's queue last answered, in ms; said with each heartbeat. */
+  readonly silentMs?: () => number | undefined;
 }
 
 const registerJob = defineStatement<
@@ -24,24 +27,30 @@ const registerJob = defineStatement<
     unixname: string,
     queues: readonly string[] | null,
     concurrency: number | null,
+    identity: string,
   ],
   { readonly id: number }
 >({
   name: "register-job",
-  sql: `insert into job (job_type, state, hostname, unixname, queues, concurrency)
-values ($1, 'running', $2, $3, $4, $5) returning id`,
+  sql: `insert into job (job_type, state, hostname, unixname, queues, concurrency, identity)
+values ($1, 'running', $2, $3, $4, $5, $6) returning id`,
 });
 
-const beatJob = defineStatement<readonly [id: number], { readonly id: number }>({
+const beatJob = defineStatement<
+  readonly [id: number, identity: string, pollSecondsAgo: number | null],
+  { readonly id: number }
+>({
   name: "beat-job",
   sql: `
 with unsynced as materialized (select set_config('synchronous_commit', 'off', true))
-update job set latest_heartbeat = now(), state = 'running', end_date = null from unsynced where id = $1 returning id`,
+update job set latest_heartbeat = now(), state = 'running', end_date = null,
+  last_poll = now() - make_interval(secs => $3::float8)
+from unsynced where id = $1 and identity = $2::uuid returning id`,
 });
 
-const endJob = defineStatement<readonly [id: number, state: string], never>({
+const endJob = defineStatement<readonly [id: number, state: string, identity: string], never>({
   name: "end-job",
-  sql: `update job set state = $2, end_date = now(), latest_heartbeat = now() where id = $1`,
+  sql: `update job set state = $2, end_date = now(), latest_heartbeat = now() where id = $1 and identity = $3::uuid`,
 });
 
 export const HOSTNAME = hostname();
@@ -50,15 +59,14 @@ export const UNIXNAME = userInfo().username;
 export class Job implements Service {
   readonly #options: JobOptions;
   readonly #beats: Periodic;
+  readonly #identity = randomUUID();
   #id: number | undefined;
 
   constructor(options: JobOptions) {
     this.#options = options;
     this.#beats = new Periodic({
       everyMs: options.heartbeatSeconds * 1000,
-      run: async () => {
-        await options.db.beat(beatJob, [this.id]);
-      },
+      run: () => this.#beat(),
       onError: (error) => options.log.warn({ cause: String(error) }, "the process's heartbeat could not be written"),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
@@ -72,16 +80,31 @@ export class Job implements Service {
 
   async start(): Promise<void> {
     if (this.#id !== undefined) return;
-    const { db, type, queues, concurrency } = this.#options;
-    const [row] = await db.run(registerJob, [type, HOSTNAME, UNIXNAME, queues ?? null, concurrency ?? null]);
-    this.#id = row?.id;
+    await this.#register();
     await this.#beats.start();
+  }
+
+  async #register(): Promise<void> {
+    const { db, type, queues, concurrency } = this.#options;
+    const identity = this.#identity;
+    const [row] = await db.run(registerJob, [type, HOSTNAME, UNIXNAME, queues ?? null, concurrency ?? null, identity]);
+    this.#id = row?.id;
+  }
+
+  async #beat(): Promise<void> {
+    const silentMs = this.#options.silentMs?.();
+    const seconds = silentMs === undefined ? null : silentMs / 1000;
+    const [row] = await this.#options.db.beat(beatJob, [this.id, this.#identity, seconds]);
+    if (row !== undefined) return;
+    // The database was restored, or somebody cleaned up: what goes under this id now is not this process.
+    this.#options.log.warn({ job: this.id }, "this process's row is gone or another's; it registers anew");
+    await this.#register();
   }
 
   async stop(): Promise<void> {
     await this.#beats.stop();
     if (this.#id === undefined) return;
-    await this.#options.db.run(endJob, [this.#id, "success"]).catch(() => undefined);
+    await this.#options.db.run(endJob, [this.#id, "success", this.#identity]).catch(() => undefined);
     this.#id = undefined;
   }
 }

@@ -36,6 +36,8 @@ const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: Task
   "queue-tasks": (id) => [[id], [EPOCH], 1],
   "read-attempts": (id) => [[id]],
   "redispatch-attempts": () => [-1, 10],
+  "rebuild-queue": () => ["00000000-0000-0000-0000-000000000000", 10],
+  "adopt-orphans": () => [99, 10],
   "refresh-task-instances": (id) => [[id], VERSION, ["p"], [1], ["q"], [""], [1], ["task"], ["a"], [""]],
   "remove-attempts": (id) => [[id], [EPOCH]],
   "reschedule-attempts": (id) => [[id], [EPOCH], [1], [OLD]],

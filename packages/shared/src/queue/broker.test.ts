@@ -192,6 +192,20 @@ describe.each(["redis", "postgres"] as const)("the broker on %s", (name) => {
     await next.arrived(1);
   });
 
+  test("tells how long ago its queue answered, also when the answer is that there is nothing", async () => {
+    const { consumer } = await consume(open(), { queues: [newQueue()] });
+    let longest = 0;
+    await waitUntil(
+      () => {
+        const silentMs = consumer.silentMs();
+        const isAnswered = longest > 1_000 && silentMs < longest;
+        longest = Math.max(longest, silentMs);
+        return isAnswered;
+      },
+      { what: "an empty queue answers", timeoutMs: 15_000 },
+    );
+  });
+
   test("carries wakes from any process to one that takes them", async () => {
     const [speaker, taker] = [open(), open()];
     await Promise.all([speaker.check(), taker.takeWakes(1)]);

@@ -24,6 +24,8 @@ export interface ConsumeOptions {
 }
 
 export interface Consumer extends Service {
+  /** How long ago the queue last answered a question for work, in ms; 0 while there is no place for more. */
+  silentMs(): number;
   /** Takes no more, and waits for what is being handled. */
   pause(): Promise<void>;
 }
@@ -56,9 +58,50 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-/** The id makes a message unique by attempt and epoch, and by sending when it is sent again; the claim takes one of them. */
+const COPIES = 4;
+const COPY_MS = 20_000;
+
+/**
+ * The id makes a message unique by attempt and epoch; the claim takes one of them. One that is sent again has another id,
+ * since the first may be held back for a dead worker; there are a few of those only, so that a queue which is merely long
+ * does not grow with each sending.
+ */
 export const jobIdOf = (message: AttemptMessage, again = false): string =>
-  `${message.id}_${message.epoch}${again ? `_${Date.now().toString(36)}` : ""}`;
+  `${message.id}_${message.epoch}${again ? `_${Math.floor(Date.now() / COPY_MS) % COPIES}` : ""}`;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MAX_EPOCH = 2 ** 31 - 1;
+
+/** Whoever can write to the broker can write anything: undefined when it names no attempt. */
+export function readMessage(data: unknown): AttemptMessage | undefined {
+  const { id, epoch } = (data ?? {}) as { id?: unknown; epoch?: unknown };
+  if (typeof id !== "string" || !UUID.test(id)) return undefined;
+  return typeof epoch === "number" && Number.isInteger(epoch) && epoch >= 0 && epoch <= MAX_EPOCH
+    ? { id, epoch }
+    : undefined;
+}
+
+/** What is no wake is left out: the sweep finds what it may have stood for. */
+export const readWakes = (payload: unknown): Wake[] =>
+  listOf(payload).flatMap((item): Wake[] => {
+    const { dagRunId, taskIds } = (item ?? {}) as { dagRunId?: unknown; taskIds?: unknown };
+    if (dagRunId === null) return [{ dagRunId, taskIds: null }];
+    if (typeof dagRunId !== "number" || !Number.isSafeInteger(dagRunId)) return [];
+    const isNaming = Array.isArray(taskIds) && taskIds.every((id) => typeof id === "string" && !id.includes("\0"));
+    return [{ dagRunId, taskIds: isNaming ? (taskIds as string[]) : null }];
+  });
+
+export const readSignal = (payload: unknown): string[] =>
+  listOf(payload).filter((id): id is string => typeof id === "string");
+
+function listOf(payload: unknown): readonly unknown[] {
+  try {
+    const items: unknown = typeof payload === "string" ? JSON.parse(payload) : [];
+    return Array.isArray(items) ? items : [];
+  } catch {
+    return [];
+  }
+}
 
 /** BullMQ refuses ":" in a queue's name. */
 export const bullQueueName = (queue: string): string => queue.replaceAll("%", "%25").replaceAll(":", "%3A");

@@ -5,7 +5,15 @@ import pg from "pg";
 import { AppError, messageOf } from "../errors/index.ts";
 import { SignalGate } from "../lifecycle/index.ts";
 import { withoutPassword, type Logger } from "../observability/index.ts";
-import { bullQueueName, jobIdOf, type AttemptMessage, type Broker, type Wake } from "./broker.ts";
+import {
+  bullQueueName,
+  jobIdOf,
+  readSignal,
+  readWakes,
+  type AttemptMessage,
+  type Broker,
+  type Wake,
+} from "./broker.ts";
 import { consumeWithBull, type MakeWorker } from "./bull-consumer.ts";
 
 export interface PostgresBrokerOptions {
@@ -30,7 +38,14 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
     max: 4,
     application_name: "millrace broker",
   };
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, application_name: "millrace broker" });
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 2,
+    application_name: "millrace broker",
+    keepAlive: true,
+    query_timeout: 10_000,
+    connectionTimeoutMillis: 10_000,
+  });
   pool.on("error", (error) => log.debug({ cause: messageOf(error) }, "a broker connection was lost"));
   const queues = new Map<string, PostgresQueue>();
   const pending: Wake[] = [];
@@ -50,12 +65,12 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
     listener = client;
     client.on("notification", ({ channel, payload }) => {
       if (channel === WAKE) {
-        pending.push(...(JSON.parse(payload ?? "[]") as Wake[]));
+        pending.push(...readWakes(payload));
         gate.set();
       } else if (channel === TRIGGERS) {
         for (const tell of triggererListeners) tell();
       } else {
-        for (const tell of signalListeners) tell(JSON.parse(payload ?? "[]") as string[]);
+        for (const tell of signalListeners) tell(readSignal(payload));
       }
     });
     const again = () => {
@@ -130,7 +145,19 @@ export function openPostgresBroker({ databaseUrl, log }: PostgresBrokerOptions):
         })),
       );
     },
-    consume: (options) => consumeWithBull(makeWorker, options, log),
+    consume: (options) =>
+      consumeWithBull(
+        makeWorker,
+        {
+          ...options,
+          isThere: () =>
+            pool.query("select 1").then(
+              () => true,
+              () => false,
+            ),
+        },
+        log,
+      ),
     wake: (wakes) => notify(WAKE, wakes),
     takeWakes: async (timeoutMs) => {
       await ensureListening().catch(() => undefined);

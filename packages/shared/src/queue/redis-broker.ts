@@ -4,7 +4,7 @@ import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { AppError, messageOf } from "../errors/index.ts";
 import { withoutPassword, type Logger } from "../observability/index.ts";
-import { bullQueueName, jobIdOf, type AttemptMessage, type Broker, type Wake } from "./broker.ts";
+import { bullQueueName, jobIdOf, readSignal, readWakes, type AttemptMessage, type Broker } from "./broker.ts";
 import { consumeWithBull } from "./bull-consumer.ts";
 
 export interface RedisBrokerOptions {
@@ -18,6 +18,7 @@ const MAX_WAKES = 100_000;
 const TAKE_AT_ONCE = 1_000;
 const SEND_TIMEOUT_MS = 10_000;
 const LAST_WORDS_MS = 1_000;
+const PROBE_TIMEOUT_MS = 2_000;
 
 export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broker {
   const target = withoutPassword(url);
@@ -65,10 +66,27 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
       .finally(() => saying.delete(said));
     saying.add(said);
   };
+  const openProbe = () => new Redis({ ...base, maxRetriesPerRequest: 0, retryStrategy: () => null, lazyConnect: true });
+  /** Over a connection of its own: what the others believe of theirs may be wrong. */
+  const isThere = async (): Promise<boolean> => {
+    const probe = openProbe();
+    probe.on("error", () => undefined);
+    try {
+      await within(
+        PROBE_TIMEOUT_MS,
+        probe.connect().then(() => probe.ping()),
+      );
+      return true;
+    } catch {
+      return false;
+    } finally {
+      probe.disconnect();
+    }
+  };
   return {
     target,
     check: async () => {
-      const probe = new Redis({ ...base, maxRetriesPerRequest: 0, retryStrategy: () => null, lazyConnect: true });
+      const probe = openProbe();
       let cause = "";
       probe.on("error", (error) => (cause = messageOf(error)));
       try {
@@ -89,13 +107,19 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
         data: { id: data.id, epoch: data.epoch },
         opts: { jobId: jobIdOf(data, options?.again), attempts: 1, removeOnComplete: true, removeOnFail: true },
       }));
-      await within(SEND_TIMEOUT_MS, queueOf(queue).addBulk(jobs));
+      try {
+        await within(SEND_TIMEOUT_MS, queueOf(queue).addBulk(jobs));
+      } catch (error) {
+        // A way that swallows everything looks like a connection for minutes; a new one does not.
+        if (error instanceof NoAnswerError) main.disconnect(true);
+        throw error;
+      }
     },
     consume: (options) =>
       consumeWithBull(
         (queue, handle, workerOptions) =>
           new Worker<AttemptMessage>(bullQueueName(queue), handle, { ...workerOptions, connection: base, prefix }),
-        options,
+        { ...options, isThere },
         log,
       ),
     wake: (wakes) => {
@@ -135,7 +159,7 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
     },
     onSignal: async (listener) => {
       const subscriber = connect();
-      subscriber.on("message", (_channel, payload) => listener(JSON.parse(payload) as string[]));
+      subscriber.on("message", (_channel, payload) => listener(readSignal(payload)));
       await subscriber.subscribe(signalChannel);
     },
     callTriggerers: () => {
@@ -156,14 +180,6 @@ export function openRedisBroker({ url, prefix, log }: RedisBrokerOptions): Broke
   };
 }
 
-function readWakes(payload: string): Wake[] {
-  try {
-    return JSON.parse(payload) as Wake[];
-  } catch {
-    return [];
-  }
-}
-
 /** BullMQ's worker makes its own blocking connection and wants options, not an address. */
 function addressOf(url: string) {
   const { hostname, port, username, password, pathname, protocol } = new URL(url);
@@ -177,10 +193,16 @@ function addressOf(url: string) {
   };
 }
 
+class NoAnswerError extends Error {
+  constructor(ms: number) {
+    super(`no answer from redis within ${ms} ms`);
+  }
+}
+
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer from redis within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new NoAnswerError(ms)), ms);
   });
   try {
     return await Promise.race([work, deadline]);

@@ -6,6 +6,7 @@ import * as callbacks from "./0004-callbacks.ts";
 import * as runMark from "./0005-run-mark.ts";
 import * as waiting from "./0006-waiting.ts";
 import * as backfill from "./0008-backfill.ts";
+import * as jobIdentity from "./0009-job-identity.ts";
 
 export interface Migration {
   readonly name: string;
@@ -13,4 +14,13 @@ export interface Migration {
 }
 
 /** In the order in which they are applied. Append only. */
-export const MIGRATIONS: readonly Migration[] = [core, transitionLog, assets, callbacks, runMark, waiting, backfill];
+export const MIGRATIONS: readonly Migration[] = [
+  core,
+  transitionLog,
+  assets,
+  callbacks,
+  runMark,
+  waiting,
+  backfill,
+  jobIdentity,
+];

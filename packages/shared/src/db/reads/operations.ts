@@ -44,7 +44,7 @@ export interface JobRow {
   readonly unixname: string | null;
   readonly queues: readonly string[] | null;
   readonly concurrency: number | null;
-  /** Running, and heard of within the threshold, by the database's clock. */
+  /** Running, and heard of within the threshold, as is the queue of a worker; by the database's clock. */
   readonly isAlive: boolean;
 }
 
@@ -58,7 +58,8 @@ export interface JobFilter extends PageRequest {
   readonly orderBy?: readonly string[] | undefined;
 }
 
-const ALIVE = "(j.state = 'running' and j.latest_heartbeat > now() - make_interval(secs => ?))";
+// A worker whose queue has not answered for as long lives, and is of no use.
+const ALIVE = "(j.state = 'running' and least(j.latest_heartbeat, j.last_poll) > now() - make_interval(secs => ?))";
 
 export async function listJobs(db: Reader, filter: JobFilter): Promise<Page<JobRow>> {
   const query = sql.from({ j: "job" });
