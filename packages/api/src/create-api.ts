@@ -7,7 +7,7 @@ import { AppError, messageOf } from "@millrace/shared/errors";
 import { systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Config } from "@millrace/shared/config";
 import type { Logger } from "@millrace/shared/observability";
-import type { Broker } from "@millrace/shared/queue";
+import type { Announcing } from "@millrace/shared/queue";
 import { prepareUi } from "@millrace/ui/build";
 import fastify, { type InjectOptions, type LightMyRequestResponse } from "fastify";
 import { guard } from "./auth/guard.ts";
@@ -26,6 +26,7 @@ import { markRoutes } from "./routes/mark.ts";
 import { monitorRoutes } from "./routes/monitor.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { pageRoutes } from "./routes/pages.ts";
+import { questionRoutes } from "./routes/questions.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { taskInstanceRoutes } from "./routes/task-instances.ts";
 import { xcomRoutes } from "./routes/xcoms.ts";
@@ -33,7 +34,7 @@ import { xcomRoutes } from "./routes/xcoms.ts";
 export interface ApiOptions {
   readonly db: Database;
   /** Told of changes; nothing is taken from it. */
-  readonly broker: Pick<Broker, "wake" | "signalAttempts">;
+  readonly broker: Announcing;
   readonly config: Config;
   readonly log: Logger;
   readonly clock?: Clock;
@@ -93,6 +94,7 @@ export function createApi(options: ApiOptions): Api {
       explainRoutes,
       clearRoutes,
       markRoutes,
+      questionRoutes,
     ]) {
       add(scope, context);
     }

@@ -10,7 +10,7 @@ import type { Config } from "@millrace/shared/config";
 import type { Database, DagVersions } from "@millrace/shared/db";
 import type { Clock } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
-import type { Broker } from "@millrace/shared/queue";
+import type { Announcing } from "@millrace/shared/queue";
 
 /** Fastify whose handlers have the types of their schemas. */
 export type App = FastifyInstance<
@@ -24,7 +24,7 @@ export type App = FastifyInstance<
 /** What routes work with. */
 export interface Context {
   readonly db: Database;
-  readonly broker: Pick<Broker, "wake" | "signalAttempts">;
+  readonly broker: Announcing;
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;

@@ -70,6 +70,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./explain.ts")).explain,
   },
   {
+    name: "hitl",
+    heading: OPERATE,
+    about: "See what tasks ask people, and answer.",
+    load: async () => (await import("./hitl/index.ts")).hitl,
+  },
+  {
     name: "pools",
     heading: OPERATE,
     about: "List and change pools.",

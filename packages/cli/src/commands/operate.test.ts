@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DagProcessor } from "@millrace/scheduler/dag-processor";
 import { loadConfig } from "@millrace/shared/config";
-import { Database } from "@millrace/shared/db";
+import { Database, deferAttempts } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import { openBroker } from "@millrace/shared/queue";
 import { testDatabase, testRedisUrl, waitUntil } from "@millrace/testkit";
@@ -212,4 +212,40 @@ test("queue rebuild sends whatever is queued again", async () => {
   await consumer.stop();
   await door.close();
   broker = {};
+});
+
+describe("hitl", () => {
+  const ask = async () => {
+    await move("greet", "scheduled", "queued", "running");
+    const [ti] = await db.read<{ id: string; epoch: number }>(
+      "select id, epoch from task_instance where task_id = 'greet'",
+    );
+    const asked = {
+      subject: "Ship it?",
+      body: "All is green.",
+      options: ["yes", "no"],
+      defaults: ["no"],
+      multiple: false,
+    };
+    const question = JSON.stringify({ ...asked, params: { n: { type: "integer", default: 1 } }, assignedUsers: [] });
+    const wait = [["millrace.hitl"], ["{}"], [null], ["resume"], ["null"], [null], [question]] as const;
+    await db.run(deferAttempts, [[ti?.id ?? ""], [ti?.epoch ?? 0], ...wait]);
+  };
+
+  test("lists what is asked, shows one question, and answers it", async () => {
+    expect((await millrace("hitl", "list")).notes).toContain("nothing to list");
+    await ask();
+    expect((await millrace("hitl", "list", "hello")).out).toMatch(/hello\s+r1\s+greet\s+Ship it\?\s+yes \| no/);
+    const shown = (await millrace("hitl", "show", "hello", "r1", "greet")).out;
+    expect(shown).toContain("All is green.\n\n  ○ yes\n  ◐ no\n");
+    const wrong = await millrace("hitl", "answer", "hello", "r1", "greet", "maybe", "-p", "n=x");
+    expect([wrong.code, wrong.notes]).toEqual([1, expect.stringContaining("n: must be integer")]);
+    const done = await millrace("hitl", "answer", "hello", "r1", "greet", "yes", "-p", "n=2");
+    expect([done.code, done.out]).toEqual([0, "hello r1: greet goes on with yes\n"]);
+    expect(await states()).toEqual(["scheduled", "none", "none"]);
+    expect((await millrace("hitl", "list")).notes).toContain("nothing to list");
+    expect((await millrace("hitl", "list", "--all")).out).toContain("yes by ");
+    expect((await millrace("hitl", "answer", "hello", "r1", "greet", "no")).code).toBe(1);
+    expect((await millrace("hitl", "show", "hello", "r1", "say")).notes).toContain("asks nothing");
+  });
 });

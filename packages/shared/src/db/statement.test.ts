@@ -23,6 +23,7 @@ const OLD = new Date("2020-01-01T00:00:00Z");
 
 /** What a statement is called with so that it would move the task instance if it can; `to` where the caller chooses. */
 const TASK_CALLS: Readonly<Record<string, (id: string, from: TaskState, to: TaskState) => readonly unknown[]>> = {
+  "answer-question": (id) => [id, EPOCH, "[]", "{}", "{}"],
   "apply-decisions": (id, from, to) => [[id], [EPOCH], [from], [to]],
   "claim-attempts": (id) => [[id], [EPOCH], [newId()], "host", "user", 1, 1],
   "clear-attempts": (id) => [[id], [EPOCH], [newId()], [0]],
@@ -114,6 +115,10 @@ describe("from every state of a task instance", () => {
           };
           const mark = ["success", "failed", "skipped"].includes(to) ? to : null;
           const id = await seedTask(db, run, "a", { state: from, worker_job_id: 7, mark, ...old });
+          await db.read(
+            "insert into hitl_detail (ti_id, dag_run_id, options, subject) values ($1, $2, '[]', 'go on?')",
+            [id, run],
+          );
           const [version] = await db.read<{ id: string }>("select id from dag_version");
           const params = (call?.(id, from, to) ?? []).map((param) => (param === VERSION ? version?.id : param));
           await db.run(statement, params);

@@ -82,10 +82,34 @@ export const ERRORS = define({
   },
   DAG_PAUSED: {
     message:
-      "DAG {dagId} is paused, and was to be started only when it is not. Unpause it: millrace dags unpause {dagId}",
+      "DAG {dagId} is paused, and was to be started only when it is not. Unpause it: `millrace dags unpause {dagId}`.",
     httpStatus: 409,
     exitCode: 1,
-    retryable: true,
+    retryable: false,
+  },
+  QUESTION_NOT_FOUND: {
+    message: "{taskId} in run {runId} of {dagId} asks nothing. `millrace hitl list` shows what is asked.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  QUESTION_CLOSED: {
+    message: "The question of {taskId} in run {runId} takes no answer any more: {how}.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
+  ANSWER_INVALID: {
+    message: "This is no answer to {taskId}: {cause}.",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
+  ANSWER_NOT_ALLOWED: {
+    message: "{user} may not answer {taskId}: it asks {assigned}.",
+    httpStatus: 403,
+    exitCode: 1,
+    retryable: false,
   },
   RUN_EXISTS: {
     message: "DAG {dagId} already has a run {runId}. Leave the run id out to get a unique one.",

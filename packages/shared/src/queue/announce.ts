@@ -7,10 +7,16 @@ export interface Announced {
   readonly stopped: readonly string[];
 }
 
-/** Tells the processes of what somebody changed. A run may have been queued by it, so queued runs are looked for, too. */
-export function announce(broker: Pick<Broker, "wake" | "signalAttempts">, { dagRunIds, stopped }: Announced): void {
+export type Announcing = Pick<Broker, "wake" | "signalAttempts" | "callTriggerers">;
+
+/**
+ * Tells the processes of what somebody changed. A run may have been queued by it, so queued runs are looked for, too; and
+ * what a task waited for may be gone.
+ */
+export function announce(broker: Announcing, { dagRunIds, stopped }: Announced): void {
   if (dagRunIds.length > 0) {
     broker.wake([...dagRunIds, null].map((dagRunId) => ({ dagRunId, taskIds: null })));
+    broker.callTriggerers();
   }
   if (stopped.length > 0) broker.signalAttempts(stopped);
 }

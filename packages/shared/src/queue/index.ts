@@ -3,7 +3,7 @@ import type { Broker } from "./broker.ts";
 import { openPostgresBroker } from "./postgres-broker.ts";
 import { openRedisBroker } from "./redis-broker.ts";
 
-export { announce, type Announced } from "./announce.ts";
+export { announce, type Announced, type Announcing } from "./announce.ts";
 export type { AttemptMessage, Broker, ConsumeOptions, Consumer, Wake } from "./broker.ts";
 
 export interface OpenBrokerOptions {

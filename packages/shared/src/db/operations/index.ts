@@ -1,3 +1,4 @@
+export { answerTask, type Answered, type AnswerRequest } from "./answer-question.ts";
 export { clearTasks, type ClearRequest, type Operated } from "./clear-tasks.ts";
 export type { TargetSelection, TargetTask } from "./find-targets.ts";
 export { deleteRun, markRun, type MarkRunRequest } from "./mark-run.ts";

@@ -1,5 +1,6 @@
 export * from "./adopt-runs.ts";
 export * from "./adopt-orphans.ts";
+export * from "./answer-question.ts";
 export * from "./apply-decisions.ts";
 export * from "./backfill-runs-to-start.ts";
 export * from "./claim-attempts.ts";

@@ -1,0 +1,1 @@
+export { checkParams, type CheckedParams } from "./check-params.ts";
