@@ -19,7 +19,7 @@ export interface BuiltInSensor<E> {
   readonly poke?: (inputs: Inputs, scope: RunScope, context: PokeContext) => unknown;
   readonly trigger: (inputs: Inputs, scope: RunScope) => Trigger<E> | Promise<Trigger<E>>;
   /** What the event means for the task, when it is not its value. Asks for a worker. */
-  readonly valueOf?: (event: E) => unknown;
+  readonly judge?: (event: E) => unknown;
   /** What is wrong beyond single options. */
   readonly problems?: readonly (string | undefined)[];
 }
@@ -44,7 +44,7 @@ export function builtInSensor<E>(sensor: BuiltInSensor<E>): OperatorDefinition {
       }
       const left = settings.timeout - watch.elapsed();
       if (left <= 0) throw timedOut(settings, watch.elapsed());
-      const onEvent = scope.decides === true || sensor.valueOf !== undefined ? "resume" : "end";
+      const onEvent = scope.decides === true || sensor.judge !== undefined ? "resume" : "end";
       return defer(await sensor.trigger(inputs, scope), { timeout: left, onEvent }, scope);
     },
   };
@@ -61,7 +61,7 @@ async function resume<E>(
   if (event.kind === "timeout") throw timedOut(settings, elapsed);
   if (event.kind === "event") {
     const payload = event.payload as E; // what the trigger of this name gives
-    return sensor.valueOf === undefined ? payload : sensor.valueOf(payload);
+    return sensor.judge === undefined ? payload : sensor.judge(payload);
   }
   const { spec } = await sensor.trigger(inputs, scope);
   const failed = new TriggerFailed(spec.name, event.error);

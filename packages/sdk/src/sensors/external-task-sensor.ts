@@ -91,7 +91,7 @@ function build(name: string, options: ExternalTaskSensorOptions, mode: SensorMod
         return true;
       },
       trigger: (_inputs, scope) => new Trigger<ExternalStatesEvent>("millrace.external_states", kwargs(scope)),
-      valueOf: (event) => conclude(options, event, softFail),
+      judge: (event) => conclude(options, event, softFail),
     }),
   );
 }

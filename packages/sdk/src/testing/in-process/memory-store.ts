@@ -50,9 +50,15 @@ export class MemoryStore {
         await Promise.resolve(this.#variables.set(key, undefined));
       },
       getConnection: async (connectionId) => await Promise.resolve(this.#lookup.connection(connectionId)),
+      triggerDagRun: ({ dagId }) => noOther(`a run of "${dagId}" is not started`),
+      getRunState: (dagId) => noOther(`the runs of "${dagId}" are not known`),
+      getExternalStates: ({ dagId }) => noOther(`the tasks of "${dagId}" are not known`),
     };
   }
 }
+
+const noOther = (what: string): Promise<never> =>
+  Promise.reject(new Error(`there is no other DAG while one runs without services, so ${what}`));
 
 const nameOf = ({ dagId, runId, taskId, mapIndex, key }: XComKey): string =>
   `${JSON.stringify([dagId, runId, taskId, mapIndex])} ${key}`;

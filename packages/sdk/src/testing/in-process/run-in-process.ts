@@ -1,7 +1,8 @@
 // One run of a DAG in this process, without any service: the deciders are those of the scheduler, the handlers those of
 // the artifact, and what lies between them, which in production is Postgres, the queue and the workers, is this loop.
 // INVARIANT: a state is changed only by #set, and only after a decider or an outcome said so.
-import type { Artifact, TaskOutcome } from "../../runtime/index.ts";
+import type { Artifact, RunRequest, TaskOutcome, Waited } from "../../runtime/index.ts";
+import { sleep } from "../../runtime/sleep.ts";
 import type { DagSpec } from "../../spec/index.ts";
 import {
   buildDagGraph,
@@ -16,7 +17,9 @@ import {
 } from "@millrace/shared/model";
 import { MemoryStore } from "./memory-store.ts";
 import { resolveInputs } from "./resolve-inputs.ts";
-import { runAttempt } from "./run-attempt.ts";
+import { outcomeOfEnd } from "./outcome-of-end.ts";
+import { runAttempt, type Attempt } from "./run-attempt.ts";
+import { waitForTrigger } from "./wait-for-trigger.ts";
 import { newTask, type InProcessOptions, type InProcessResult, type TestTask } from "./test-run.ts";
 
 const DAY = 86_400;
@@ -96,9 +99,9 @@ class TestRun {
   #startScheduled(): void {
     const weight = (task: TestTask) => this.#graph.tasks.get(task.taskId)?.priorityWeight ?? 0;
     const ready = [...this.#tasks.values()]
-      .filter((task) => task.state === "scheduled")
+      .filter((task) => task.state === "scheduled" || this.#beginsWithWait(task))
       .toSorted((a, b) => weight(b) - weight(a));
-    for (const { taskId } of ready.slice(0, (this.#options.concurrency ?? 16) - this.#running.size)) {
+    for (const { taskId } of ready.slice(0, (this.#options.concurrency ?? 16) - this.#atWork())) {
       this.#running.set(
         taskId,
         this.#attempt(taskId).finally(() => this.#running.delete(taskId)),
@@ -106,9 +109,23 @@ class TestRun {
     }
   }
 
+  /** A task that the deciders deferred, because it begins with its trigger. */
+  #beginsWithWait({ taskId, state }: TestTask): boolean {
+    return state === "deferred" && !this.#running.has(taskId);
+  }
+
+  /** A task that waits holds no place. */
+  #atWork(): number {
+    return [...this.#running.keys()].filter((taskId) => this.#task(taskId).state === "running").length;
+  }
+
   async #attempt(taskId: string): Promise<void> {
-    const { tryNumber } = this.#task(taskId);
-    this.#set(taskId, { state: "running", tryNumber: tryNumber + 1, error: undefined });
+    const { tryNumber, state } = this.#task(taskId);
+    this.#set(taskId, {
+      state: state === "deferred" ? "deferred" : "running",
+      tryNumber: tryNumber + 1,
+      error: undefined,
+    });
     const begin = performance.now();
     const outcome = await this.#runOnce(taskId);
     this.#finish(taskId, outcome, performance.now() - begin);
@@ -125,13 +142,9 @@ class TestRun {
     this.#store.forget({ ...key, taskId });
     const own = new AbortController();
     this.#stops.set(taskId, own);
-    const outcome = await runAttempt({
-      artifact: this.#artifact,
-      store: this.#store,
-      executionTimeout: spec.executionTimeout,
-      signal: AbortSignal.any([this.#stop.signal, own.signal]),
-      log: (level, message, fields) => this.#options.onLog?.(this.#task(taskId), level, message, fields),
-      request: {
+    const outcome = await this.#untilEnd(
+      taskId,
+      {
         ...key,
         taskId,
         tryNumber: this.#task(taskId).tryNumber,
@@ -148,11 +161,50 @@ class TestRun {
         ),
         ...(maxXComBytes === undefined ? {} : { maxXComBytes }),
       },
-    });
+      AbortSignal.any([this.#stop.signal, own.signal]),
+    );
     if (outcome.kind === "success" && outcome.returnValue !== undefined) {
       this.#store.setXCom({ ...key, taskId, key: "return_value" }, outcome.returnValue);
     }
     return outcome;
+  }
+
+  /** One try, over its reschedules and deferrals. */
+  async #untilEnd(taskId: string, request: RunRequest, signal: AbortSignal): Promise<TaskOutcome> {
+    const { executionTimeout, startTrigger } = this.#specOf(taskId);
+    const begin = performance.now();
+    const log = (...line: Parameters<Attempt["log"]>) => this.#options.onLog?.(this.#task(taskId), ...line);
+    let reschedules = 0;
+    let outcome: TaskOutcome | undefined =
+      startTrigger !== undefined && this.#task(taskId).state === "deferred"
+        ? { kind: "deferred", state: null, ...startTrigger }
+        : undefined;
+    for (let resumed: Waited["resumed"]; ; this.#set(taskId, { state: "running" })) {
+      const seconds = (performance.now() - begin) / 1000;
+      const waited = { seconds, reschedules, ...(resumed === undefined ? {} : { resumed }) };
+      outcome ??= await runAttempt({
+        ...{ artifact: this.#artifact, store: this.#store, executionTimeout, signal, log },
+        request: resumed === undefined && reschedules === 0 ? request : { ...request, waited },
+      });
+      if (outcome.kind === "rescheduled") {
+        this.#set(taskId, { state: "up_for_reschedule" });
+        reschedules++;
+        resumed = undefined;
+        // An interrupt is told to the attempt that follows, which ends at once.
+        await sleep(outcome.delaySeconds, signal).catch(() => undefined);
+      } else if (outcome.kind === "deferred") {
+        this.#set(taskId, { state: "deferred" });
+        const { inputs: _inputs, ...attempt } = request;
+        const hostOf = (ends: AbortSignal) => this.#store.hostOf(ends, log);
+        const event = await waitForTrigger({ artifact: this.#artifact, wait: outcome, attempt, hostOf, signal });
+        if (event.kind === "end") return outcomeOfEnd(event);
+        if (event.kind === "event" && outcome.onEvent === "end") return { kind: "success", returnValue: event.payload };
+        resumed = { event, state: outcome.state };
+      } else {
+        return outcome;
+      }
+      outcome = undefined;
+    }
   }
 
   #finish(taskId: string, outcome: TaskOutcome, durationMs: number): void {
@@ -162,7 +214,7 @@ class TestRun {
     if (outcome.kind === "skipped") {
       return this.#set(taskId, { state: "skipped", durationMs, reason: outcome.message });
     }
-    if (outcome.kind !== "failed") throw new Error(`a task cannot be ${outcome.kind} yet`);
+    if (outcome.kind !== "failed") throw new Error(`${taskId} ended while it waited`);
     const { tryNumber } = this.#task(taskId);
     const spec = this.#specOf(taskId);
     const tryAgain = hasTryLeft({ tryNumber, maxTries: spec.retries, retryable: outcome.retryable });
