@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundleDagFile, DagProcessor } from "@millrace/scheduler/dag-processor";
 import type { Artifact, ConnectionValue, RunHost, RunRequest } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
+import { runInProcess } from "@millrace/sdk/testing";
 import { loadConfig } from "@millrace/shared/config";
 import { Database } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
@@ -29,7 +30,9 @@ test("every example is read without an error or a warning and starts unpaused", 
   expect(await db.read("select filename, stacktrace from import_error")).toEqual([]);
   expect(await db.read("select * from dag_warning")).toEqual([]);
   const dags = await db.read<{ dag_id: string }>("select dag_id from dag where not is_paused order by 1");
-  expect(dags.map((dag) => dag.dag_id)).toEqual(["branching", "hello", "retries_pools", "weather"]);
+  expect(dags.map((dag) => dag.dag_id)).toEqual([
+    ...["branching", "hello", "question", "retries_pools", "sensors", "waiting", "weather"],
+  ]);
   const [weather] = await db.read("select next_dagrun, max_active_runs from dag where dag_id = 'weather'");
   expect(weather).toEqual({ next_dagrun: new Date("2012-01-01T00:00:00Z"), max_active_runs: 3 });
 });
@@ -52,19 +55,37 @@ test("the weather of a day is one row and one report, however often its tasks ru
   );
 });
 
+test("the examples that wait for no one end by themselves in a few seconds", { timeout: 60_000 }, async () => {
+  for (const name of ["waiting", "sensors"]) {
+    const artifact = await load(name);
+    const reading = artifact.dags()[0];
+    if (reading === undefined || !("spec" in reading)) throw new Error(JSON.stringify(reading));
+    const { state, tasks } = await runInProcess(artifact, reading.spec, { logicalDate: Date.now() });
+    expect({ state, errors: tasks.flatMap((task) => task.error?.message ?? []) }).toEqual({
+      state: "success",
+      errors: [],
+    });
+  }
+});
+
 type Values = Readonly<Record<string, Json>>;
 
 async function weatherTasks(): Promise<(taskId: string, date: string, inputs?: Values) => Promise<Json>> {
-  const bundle = await bundleDagFile(join(HERE, "weather.ts"));
-  if ("problems" in bundle) throw new Error(JSON.stringify(bundle.problems));
-  const file = join(folder, `${bundle.hash}.mjs`);
-  await writeFile(file, bundle.code);
-  const { artifact } = (await import(pathToFileURL(file).href)) as { readonly artifact: Artifact };
+  const artifact = await load("weather");
   return async (taskId, date, inputs = {}) => {
     const outcome = await artifact.run(requestOf(taskId, date, inputs), host());
     if (outcome.kind !== "success") throw new Error(`${taskId}: ${JSON.stringify(outcome)}`);
     return outcome.returnValue ?? null;
   };
+}
+
+async function load(name: string): Promise<Artifact> {
+  const bundle = await bundleDagFile(join(HERE, `${name}.ts`));
+  if ("problems" in bundle) throw new Error(JSON.stringify(bundle.problems));
+  const file = join(folder, `${bundle.hash}.mjs`);
+  await writeFile(file, bundle.code);
+  const { artifact } = (await import(pathToFileURL(file).href)) as { readonly artifact: Artifact };
+  return artifact;
 }
 
 const requestOf = (taskId: string, date: string, inputs: Values): RunRequest => ({

@@ -43,7 +43,7 @@ test("ARCHITECTURE.md names its files in full or by a name that is found, and ca
   expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(200);
 });
 
-test.each(["README.md", "docs/guides/first-dag.md"])(
+test.each(["README.md", "docs/guides/first-dag.md", "docs/guides/waiting.md"])(
   "every DAG that %s shows can be run",
   async (document) => {
     const blocks = found(await read(document), DAG_BLOCK);

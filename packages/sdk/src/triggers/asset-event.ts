@@ -1,6 +1,6 @@
 import { date, name, seconds, type Check } from "../reading/checks.ts";
 import type { Json } from "../spec/index.ts";
-import { builtIn, POLL_SECONDS } from "./built-in.ts";
+import { builtIn } from "./built-in.ts";
 import type { Trigger } from "./trigger.ts";
 
 /** Which asset to wait for: by name, by uri, or by both. */
@@ -9,7 +9,7 @@ export interface AssetEventOptions {
   readonly uri?: string;
   /** Only events later than this count. @default any that comes after the task began to wait */
   readonly after?: Date;
-  /** Seconds between two looks. @default 60 */
+  /** Seconds between two looks; many waits share one. @default 5 */
   readonly pollSeconds?: number;
 }
 
@@ -27,7 +27,7 @@ export const ASSET_CHECKS: Readonly<Record<keyof AssetEventOptions, Check>> = {
 
 /** Fires when an asset has a new event. */
 export function assetEvent(options: AssetEventOptions): Trigger<AssetEventEvent> {
-  const { name: asset, uri, after, pollSeconds = POLL_SECONDS } = options;
+  const { name: asset, uri, after, pollSeconds = 5 } = options;
   return builtIn(
     "asset_event",
     options,

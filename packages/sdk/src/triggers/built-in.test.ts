@@ -48,7 +48,7 @@ test.each<[Trigger<unknown>, string, object]>([
     { connectionId: "db", sql: "select $1", params: [1], pollSeconds: 60 },
   ],
   [fileExists({ path: "/a/*", pollSeconds: 1 }), "millrace.file", { path: "/a/*", pollSeconds: 1 }],
-  [assetEvent({ uri: "s3://a", after: DAY }), "millrace.asset_event", { uri: "s3://a", after: ISO, pollSeconds: 60 }],
+  [assetEvent({ uri: "s3://a", after: DAY }), "millrace.asset_event", { uri: "s3://a", after: ISO, pollSeconds: 5 }],
   [
     redisMessage({ connectionId: "r", stream: "s", lastId: "0" }),
     "millrace.redis",
