@@ -8,7 +8,7 @@ import type { Resumed } from "../runtime/protocol.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import type { StartTriggerSpec } from "../spec/index.ts";
 import { Trigger } from "../triggers/trigger.ts";
-import { defer, type Pause } from "./pause.ts";
+import { defer } from "./pause.ts";
 import { Wait } from "./wait-for.ts";
 
 /** What is returned to wait. */
@@ -150,7 +150,7 @@ function goOn(halves: Halves, inputs: object, { event, state }: Resumed): unknow
   return halves.onNoEvent(error, inputs, kept.state);
 }
 
-function settle(next: unknown, halves: Halves, onEvent: "resume" | "end", scope: RunScope): Pause | unknown {
+function settle(next: unknown, halves: Halves, onEvent: "resume" | "end", scope: RunScope): unknown {
   if (!(next instanceof Trigger) && !(next instanceof Wait)) return next;
   const trigger: Trigger<unknown> = next instanceof Wait ? next.trigger : next;
   const timeout = (next instanceof Wait ? next.timeout : undefined) ?? halves.timeout;
