@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../config/index.ts";
 import { describeCondition, isFinished, TASK_STATES } from "../model/index.ts";
 import { openDatabase, seedDag, seedRun, seedTask, type SeededDag } from "./fixtures/seed.ts";
-import { DagVersions, explainRun, explainTask } from "./index.ts";
+import { DagVersions, deferAttempts, explainRun, explainTask } from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url);
@@ -29,6 +29,73 @@ beforeEach(async () => {
   await database.reset();
   dag = await seedDag(db, "dag", { a: {}, b: { upstream: ["a"], dependsOnPast: true } }, { maxActiveRuns: 1 });
   await live("SchedulerJob");
+});
+
+describe("a deferred task", () => {
+  const defer = async (trigger: string, kwargs: object, queue: string | null = null, columns = {}) => {
+    const id = await seedTask(db, await seedRun(db, dag, "parent"), "a", { state: "running", ...columns });
+    const wait = [["resume"], ["null"], [null], [null]] as const;
+    await db.run(deferAttempts, [[id], [5], [trigger], [JSON.stringify(kwargs)], [queue], ...wait]);
+  };
+  const texts = async () => (await task("parent", "a")).conditions.map(describeCondition);
+
+  test("says that no triggerer lives that would end its wait", async () => {
+    await defer("millrace.time", {}, "slow");
+    await live("TriggererJob");
+    expect(await texts()).toEqual([
+      "it waits for its trigger millrace.time",
+      "no triggerer lives that takes from queue slow",
+    ]);
+    await live("TriggererJob", ["slow"]);
+    expect(await texts()).toEqual(["it waits for its trigger millrace.time"]);
+  });
+
+  test("names the run that it waits for", async () => {
+    await live("TriggererJob", []);
+    await defer("millrace.external_states", { dagId: "dag", runIds: ["child"] });
+    expect(await texts()).toEqual(["it waits for its trigger millrace.external_states"]);
+    await seedRun(db, dag, "child", { state: "running" });
+    expect((await texts())[1]).toBe("run child of dag, which it waits for, is running");
+  });
+
+  test("that waits for itself is told so: its run has the place, or it has the slots, that the other needs", async () => {
+    await live("TriggererJob", []);
+    await defer("millrace.external_states", { dagId: "dag", runIds: ["child"] }, null, { pool: "p" });
+    const child = await seedRun(db, dag, "child", { state: "queued" });
+    expect((await texts())[2]).toBe(
+      "it waits for itself: run child of dag cannot go on before this task has ended, because of maxActiveRuns of dag",
+    );
+    await db.read("update dag set max_active_runs = 2");
+    expect(await texts()).toHaveLength(2);
+    await db.read("insert into slot_pool (pool, slots, include_deferred) values ('p', 1, true)");
+    await seedTask(db, child, "a", { state: "scheduled", pool: "p" });
+    expect((await texts())[2]).toMatch(/^it waits for itself: .* because of pool p$/);
+    await db.read("update slot_pool set include_deferred = false");
+    expect(await texts()).toHaveLength(2);
+  });
+
+  test("that asks people needs none", async () => {
+    const id = await seedTask(db, await seedRun(db, dag, "parent"), "a", { state: "running" });
+    const question = JSON.stringify({
+      subject: "Ship it?",
+      options: ["yes"],
+      multiple: false,
+      params: {},
+      assignedUsers: [],
+    });
+    await db.run(deferAttempts, [
+      [id],
+      [5],
+      ["millrace.hitl"],
+      ["{}"],
+      [null],
+      ["resume"],
+      ["null"],
+      [null],
+      [question],
+    ]);
+    expect(await texts()).toEqual(['it waits for an answer to "Ship it?": see `millrace hitl list`']);
+  });
 });
 
 describe("a queued run", () => {

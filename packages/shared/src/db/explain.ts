@@ -16,6 +16,7 @@ import {
 import type { Database, Queryable } from "./database.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import { loadPast } from "./load-past.ts";
+import { explainAwaited, type ExplainedAwaited } from "./statements/explain-awaited.ts";
 import { explainAhead } from "./statements/explain-ahead.ts";
 import { explainRunRow, type ExplainedRun } from "./statements/explain-run.ts";
 import { explainTaskRows, type ExplainedTask } from "./statements/explain-tasks.ts";
@@ -157,10 +158,11 @@ async function readSituation(
   const graph = versionId === "" ? undefined : (await versions.load([versionId], tx)).get(versionId);
   if (row === undefined || graph === undefined) throw new AppError("RUN_NOT_FOUND", { dagId, runId });
   const scheduled = rows.filter((ti) => ti.state === "scheduled" && (onlyTask === undefined || ti.taskId === onlyTask));
-  const [past, [admission], ahead] = await Promise.all([
+  const [past, [admission], ahead, awaited] = await Promise.all([
     loadPast(tx, [{ id: row.id, graph }]),
     scheduled.length === 0 ? [] : tx.run(readAdmission, [core.parallelism, 1, 1]),
     scheduled.length === 0 ? [] : tx.run(explainAhead, [scheduled.map((ti) => ti.id)]),
+    readAwaited(tx, rows),
   ]);
   return {
     ...ofRun(row, dagId, runId),
@@ -175,8 +177,35 @@ async function readSituation(
     past: past.get(row.id),
     pools: admission?.pools ?? [],
     occupancy: admission?.occupancy ?? [],
+    awaited,
     ahead: new Map(ahead.map(({ id, count }) => [id, count])),
   };
+}
+
+/** The runs that deferred tasks wait for, by attempt. */
+async function readAwaited(
+  tx: Queryable,
+  rows: readonly ExplainedTask[],
+): Promise<ReadonlyMap<string, readonly ExplainedAwaited[]>> {
+  const waits = rows.flatMap(({ id, state, trigger, triggerKwargs }) =>
+    state === "deferred" && trigger === "millrace.external_states" && triggerKwargs !== null
+      ? [{ id, kwargs: JSON.parse(triggerKwargs) as AwaitedKwargs }]
+      : [],
+  );
+  if (waits.length === 0) return new Map();
+  const found = await tx.run(explainAwaited, [
+    waits.map(({ id }) => id),
+    waits.map(({ kwargs }) => kwargs.dagId),
+    waits.map(({ kwargs }) => JSON.stringify(kwargs.runIds ?? [])),
+    waits.map(({ kwargs }) => JSON.stringify(kwargs.logicalDates ?? [])),
+  ]);
+  return new Map(waits.map(({ id }) => [id, found.filter((run) => run.tiId === id)]));
+}
+
+interface AwaitedKwargs {
+  readonly dagId: string;
+  readonly runIds?: readonly string[];
+  readonly logicalDates?: readonly string[];
 }
 
 const ofRun = (row: ExplainedRun, dagId: string, runId: string) => ({
@@ -201,7 +230,7 @@ const ofRun = (row: ExplainedRun, dagId: string, runId: string) => ({
   rivals: { running: row.running, ahead: row.ahead },
   processes: {
     schedulers: { live: row.liveSchedulers, lastSeen: row.lastScheduler?.getTime() ?? null },
-    liveTriggerers: row.liveTriggerers,
+    triggerers: row.triggerers,
     workers: row.workers,
   },
 });

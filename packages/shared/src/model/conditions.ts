@@ -87,7 +87,17 @@ export type Condition =
       readonly isLate: boolean;
     }
   | { readonly kind: "waits_for_trigger"; readonly trigger: string | null; readonly until: number | null }
-  | { readonly kind: "no_live_triggerer" }
+  | { readonly kind: "waits_for_answer"; readonly subject: string | null; readonly until: number | null }
+  | {
+      readonly kind: "waits_for_run";
+      readonly dagId: string;
+      readonly runId: string;
+      readonly state: RunState;
+    }
+  /** What the awaited run needs comes free only when the waiting task has ended. */
+  | { readonly kind: "waits_for_itself"; readonly dagId: string; readonly runId: string; readonly through: string }
+  /** Queue null: those that take what names no queue. */
+  | { readonly kind: "no_live_triggerer"; readonly queue: string | null }
   | { readonly kind: "task_removed"; readonly version: string }
   | { readonly kind: "finished"; readonly state: TaskState; readonly reason: string | null };
 
@@ -175,8 +185,14 @@ export function describeCondition(condition: Condition): string {
       }${silence(c.heartbeatAge, c.isLate)}`;
     case "waits_for_trigger":
       return `it waits for its trigger${c.trigger === null ? "" : ` ${c.trigger}`}${c.until === null ? "" : `, until ${at(c.until)}`}`;
+    case "waits_for_answer":
+      return `it waits for an answer${c.subject === null ? "" : ` to "${c.subject}"`}: see \`millrace hitl list\`${c.until === null ? "" : `; until ${at(c.until)}`}`;
+    case "waits_for_run":
+      return `run ${c.runId} of ${c.dagId}, which it waits for, is ${c.state}`;
+    case "waits_for_itself":
+      return `it waits for itself: run ${c.runId} of ${c.dagId} cannot go on before this task has ended, because of ${c.through}`;
     case "no_live_triggerer":
-      return "no triggerer lives";
+      return c.queue === null ? "no triggerer lives" : `no triggerer lives that takes from queue ${c.queue}`;
     case "task_removed":
       return "the DAG version of its run no longer has the task";
     case "finished":

@@ -223,7 +223,7 @@ const anySituation: fc.Arbitrary<Situation> = anyGraph.chain((drawn) =>
         occupancy: [{ pool: "small", dagId: "dag", taskId: "t0", dagRunId: 9, count: d.used, slots: d.used }],
         processes: {
           schedulers: { live: d.live, lastSeen: null },
-          liveTriggerers: d.live,
+          triggerers: Array.from({ length: d.live }, () => ({ queues: [] })),
           workers: d.workers ? base.processes.workers : [],
         },
       };

@@ -7,6 +7,7 @@ import type { Condition } from "./conditions.ts";
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { decideChanges, stateAfter } from "./decide-changes.ts";
 import { judgeTask, type Judgement, type RunView, type TaskSnapshot } from "./decide-task.ts";
+import { whyDeferred, type AwaitedRun } from "./explain-wait.ts";
 import { failFast } from "./fail-fast.ts";
 import type { PastView } from "./past.ts";
 import type { RunState } from "./run-state.ts";
@@ -31,6 +32,9 @@ export interface TaskSituation extends TaskSnapshot {
   readonly mark: TaskState | null;
   readonly reason: string | null;
   readonly trigger: string | null;
+  readonly triggerQueue: string | null;
+  /** What it asks people. */
+  readonly question: string | null;
   readonly triggerTimeout: number | null;
 }
 
@@ -69,13 +73,15 @@ export interface Situation {
   readonly occupancy: readonly Occupancy[];
   readonly processes: {
     readonly schedulers: { readonly live: number; readonly lastSeen: number | null };
-    readonly liveTriggerers: number;
+    readonly triggerers: readonly { readonly queues: readonly string[] }[];
     readonly workers: readonly {
       readonly queues: readonly string[];
       readonly concurrency: number;
       readonly running: number;
     }[];
   };
+  /** By attempt, for those that are deferred: the runs that they wait for. */
+  readonly awaited: ReadonlyMap<string, readonly AwaitedRun[]>;
   /** By attempt, for those that are scheduled: what of their pool goes first. */
   readonly ahead: ReadonlyMap<string, number>;
 }
@@ -98,10 +104,7 @@ export function explainTaskInstance(s: Situation, ti: TaskSituation): readonly C
     case "shutdown":
       return [{ kind: "stopping", mark: ti.mark ?? "failed", ...holder(s, ti) }];
     case "deferred":
-      return [
-        { kind: "waits_for_trigger", trigger: ti.trigger, until: ti.triggerTimeout },
-        ...(s.processes.liveTriggerers === 0 ? [{ kind: "no_live_triggerer" } as const] : []),
-      ];
+      return whyDeferred(s, ti);
     default:
       return [{ kind: "finished", state: ti.state, reason: ti.reason }, ...whyFinished(s, ti, node)];
   }

@@ -26,7 +26,7 @@ export interface ExplainedRun {
   readonly ahead: number;
   readonly liveSchedulers: number;
   readonly lastScheduler: Date | null;
-  readonly liveTriggerers: number;
+  readonly triggerers: readonly { readonly queues: readonly string[] }[];
   readonly workers: readonly {
     readonly queues: readonly string[];
     readonly concurrency: number;
@@ -59,8 +59,9 @@ select r.id, now() as now, r.state, r.state_reason as "stateReason", r.run_after
   (select count(*)::int from job where job_type = 'SchedulerJob' and state = 'running'
     and latest_heartbeat > now() - make_interval(secs => $3)) as "liveSchedulers",
   (select max(latest_heartbeat) from job where job_type = 'SchedulerJob') as "lastScheduler",
-  (select count(*)::int from job where job_type = 'TriggererJob' and state = 'running'
-    and latest_heartbeat > now() - make_interval(secs => $5)) as "liveTriggerers",
+  (select coalesce(json_agg(json_build_object('queues', coalesce(queues, '{}'))), '[]') from job
+    where job_type = 'TriggererJob' and state = 'running'
+    and latest_heartbeat > now() - make_interval(secs => $5)) as triggerers,
   (select coalesce(json_agg(json_build_object('queues', coalesce(w.queues, '{}'), 'concurrency', coalesce(w.concurrency, 0),
       'running', (select count(*) from task_instance t
         where t.state in ('running', 'restarting', 'shutdown') and t.worker_job_id = w.id))), '[]')

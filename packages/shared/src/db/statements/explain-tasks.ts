@@ -26,6 +26,9 @@ export interface ExplainedTask {
   readonly mark: TaskState | null;
   readonly reason: string | null;
   readonly trigger: string | null;
+  readonly triggerQueue: string | null;
+  readonly triggerKwargs: string | null;
+  readonly question: string | null;
   readonly triggerTimeout: Date | null;
 }
 
@@ -38,10 +41,11 @@ select ti.id, ti.task_id as "taskId", ti.map_index as "mapIndex", coalesce(ti.st
   coalesce((select x.at from task_instance_transition x where x.row_id = ti.row_id order by x.epoch desc limit 1), r.queued_at) as since,
   ti.queued_dttm as "queuedAt", ti.updated_at as "sentAt", ti.start_date as "startedAt", ti.retry_at as "retryAt",
   ti.hostname as worker, extract(epoch from now() - ti.latest_heartbeat)::float8 as "heartbeatAge", ti.mark,
-  ti.state_reason as reason, g.classpath as trigger, ti.trigger_timeout as "triggerTimeout"
+  ti.state_reason as reason, g.classpath as trigger, g.queue as "triggerQueue", g.kwargs as "triggerKwargs", h.subject as question, ti.trigger_timeout as "triggerTimeout"
 from task_instance ti
 join dag_run r on r.id = ti.dag_run_id
 left join trigger g on g.id = ti.trigger_id
+left join hitl_detail h on h.ti_id = ti.id and ti.state = 'deferred'
 where ti.dag_id = $1 and ti.run_id = $2
 order by ti.task_id, ti.map_index`,
 });

@@ -13,6 +13,7 @@ export * from "./drop-orphan-triggers.ts";
 export * from "./end-deferred.ts";
 export * from "./end-backfills.ts";
 export * from "./explain-ahead.ts";
+export * from "./explain-awaited.ts";
 export * from "./explain-run.ts";
 export * from "./explain-tasks.ts";
 export * from "./extend-callbacks.ts";
