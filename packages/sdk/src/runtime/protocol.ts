@@ -211,8 +211,8 @@ export interface ExternalStatesQuery {
   readonly logicalDates?: readonly string[];
   readonly runIds?: readonly string[];
   /**
-   * Reject, with an error whose name is `ExternalTaskNotFound` and whose message says what is missing, when the DAG, a
-   * task or the group does not exist. Default false: there are no states of it.
+   * Reject, with a message that says what is missing, when the DAG, a task or the group does not exist. Default false:
+   * there are no states of it.
    */
   readonly checkExistence?: boolean;
 }

@@ -3,10 +3,12 @@
 import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
 import {
   deleteVariable,
+  missingExternals,
   readExternalStates,
   readVariable,
   readXComs,
   triggerRunForTask,
+  waitedExternalStates,
   writeVariable,
   writeXCom,
   type ClaimedAttempt,
@@ -69,8 +71,12 @@ export async function answerCall(
       return (await db.run(readExternalStates, [dagId, null, null, [runId], []]))[0]?.state;
     }
     case "getExternalStates": {
-      const { dagId, taskIds, taskGroupId, runIds = [], logicalDates = [] } = call.params;
-      return await db.run(readExternalStates, [dagId, taskIds ?? null, taskGroupId ?? null, runIds, logicalDates]);
+      // The statements of the trigger that waits for the same: a poke and a deferral must not differ.
+      const { runIds = [], logicalDates = [], checkExistence = false, ...watched } = call.params;
+      const asked = JSON.stringify([{ ...watched, runIds, logicalDates }]);
+      const [lacking] = checkExistence ? await db.run(missingExternals, [asked]) : [];
+      if (lacking !== undefined) throw new Error(`there is no ${lacking.missing}`);
+      return (await db.run(waitedExternalStates, [asked])).map(({ place: _place, ...state }) => state);
     }
     case "getConnection":
       return connectionFromEnvironment(call.params.connectionId);
