@@ -17,6 +17,7 @@ import { handleErrors } from "./http/errors.ts";
 import { secure } from "./http/security-headers.ts";
 import { compileValidator } from "./http/validation.ts";
 import { authRoutes } from "./routes/auth.ts";
+import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
 import { clearRoutes } from "./routes/clear.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -95,6 +96,7 @@ export function createApi(options: ApiOptions): Api {
       clearRoutes,
       markRoutes,
       questionRoutes,
+      backfillRoutes,
     ]) {
       add(scope, context);
     }

@@ -1,5 +1,6 @@
 // What the API answers, as types alone: importing this never pulls the server in.
 import type { Static } from "typebox";
+import type * as backfills from "../schemas/backfills.ts";
 import type * as dags from "../schemas/dags.ts";
 import type * as history from "../schemas/history.ts";
 import type * as operations from "../schemas/operations.ts";
@@ -34,3 +35,4 @@ export type Job = Static<typeof operations.Job>;
 export type Me = Static<typeof operations.Me>;
 export type Dependencies = Static<typeof history.Dependencies>;
 export type RunExplanation = Static<typeof history.RunExplanation>;
+export type Backfill = Static<typeof backfills.Backfill>;

@@ -64,6 +64,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./tasks/index.ts")).tasks,
   },
   {
+    name: "backfill",
+    heading: OPERATE,
+    about: "Run DAGs for dates of their past.",
+    load: async () => (await import("./backfill/index.ts")).backfill,
+  },
+  {
     name: "explain",
     heading: OPERATE,
     about: "Say why a run or a task does not go on.",

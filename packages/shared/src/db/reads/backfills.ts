@@ -114,3 +114,10 @@ export async function listSkippedDates(db: Reader, backfillId: number, limit: nu
       .select("logical_date", "exception_reason"),
   );
 }
+
+/** Seconds until nothing is left, if it goes on as of late; null when nothing can be said, as of a paused one. */
+export function secondsLeft(backfill: BackfillRow): number | null {
+  const { left, rate, completedAt, isPaused, dagIsPaused } = backfill;
+  if (completedAt !== null || left === 0) return 0;
+  return rate === null || rate === 0 || isPaused || dagIsPaused ? null : left / rate;
+}
