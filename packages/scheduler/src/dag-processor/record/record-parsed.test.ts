@@ -202,7 +202,7 @@ describe("warnings", () => {
 describe("the pointer", () => {
   const start = "2024-01-01T00:00:00.000Z";
 
-  test("is the first interval under catchup, and the one after the newest scheduled or backfilled run later", async () => {
+  test("is the first interval under catchup, later the one after the newest run of the schedule, which a backfill further on does not skip", async () => {
     const spec = dag("a", { schedule: HOURLY, startDate: start, catchup: true });
     await record([spec]);
     expect((await readDags(db))["a"]).toMatchObject({
@@ -220,6 +220,10 @@ describe("the pointer", () => {
     await run("backfill", "05");
     await run("manual", "09");
     await record([spec], { code: "// again" });
+    expect((await readDags(db))["a"]?.nextDagrun).toEqual(new Date("2024-01-01T04:00:00Z"));
+    // It was the schedule's, and a backfill ran it again.
+    await db.read("update dag_run set run_id = 'scheduled__5' where run_type = 'backfill'");
+    await record([spec], { code: "// and again" });
     expect((await readDags(db))["a"]?.nextDagrun).toEqual(new Date("2024-01-01T06:00:00Z"));
   });
 

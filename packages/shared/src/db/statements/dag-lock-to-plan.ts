@@ -2,6 +2,7 @@
 // newest scheduled run. Locks: dag rows, by id. Index: idx_dag_run_dag_id_logical_date.
 import type { DagSpec } from "@millrace/sdk/spec";
 import { defineStatement } from "../statement.ts";
+import { OF_SCHEDULE } from "./runs-of-dates.ts";
 
 export interface DagToPlan {
   readonly dagId: string;
@@ -22,7 +23,7 @@ cross join lateral (
 ) v
 left join lateral (
   select data_interval_start, data_interval_end from dag_run r
-  where r.dag_id = d.dag_id and r.run_type in ('scheduled', 'backfill') order by r.logical_date desc limit 1
+  where r.dag_id = d.dag_id and ${OF_SCHEDULE} order by r.logical_date desc limit 1
 ) r on true
 where d.dag_id = any ($1)
 order by d.dag_id

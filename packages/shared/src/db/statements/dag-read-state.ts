@@ -1,6 +1,7 @@
 // What recording a dag depends on: its newest version, the interval of its newest scheduled run, and its warnings.
 // Read under the lock of dag-lock-file. Index: idx_dag_run_dag_id_logical_date.
 import { defineStatement } from "../statement.ts";
+import { OF_SCHEDULE } from "./runs-of-dates.ts";
 
 export interface RecordedDag {
   readonly dagId: string;
@@ -26,6 +27,6 @@ left join lateral (
 ) v on true
 left join lateral (
   select data_interval_start, data_interval_end from dag_run r
-  where r.dag_id = d.dag_id and r.run_type in ('scheduled', 'backfill') order by r.logical_date desc limit 1
+  where r.dag_id = d.dag_id and ${OF_SCHEDULE} order by r.logical_date desc limit 1
 ) r on true`,
 });

@@ -10,6 +10,12 @@ export interface RunOfDate {
   readonly logicalDate: Date;
 }
 
+/**
+ * Runs `r` that the schedule made, also those that a backfill has run again since. What a backfill made itself is not the
+ * schedule's: intervals before it may still be owed, and the date itself has its run when the schedule comes to it.
+ */
+export const OF_SCHEDULE = `(r.run_type = 'scheduled' or (r.run_type = 'backfill' and r.run_id like 'scheduled\\_\\_%'))`;
+
 type Params = readonly [dagId: string, logicalDates: readonly Date[]];
 
 const SELECT = `
