@@ -38,6 +38,7 @@ export function clearRoutes(app: App, context: Context): void {
         resetDagRuns: body.reset_dag_runs ?? true,
         runOnLatestVersion: body.run_on_latest_version ?? false,
         preventRunningTask: body.prevent_running_task ?? false,
+        recursive: body.recursive ?? false,
         dryRun: body.dry_run ?? true,
       });
     },

@@ -28,6 +28,8 @@ export const ClearBody = Type.Object(
     ...Reach,
     run_on_latest_version: Flag,
     prevent_running_task: Flag,
+    /** Also what waits for these in other DAGs, behind their markers. */
+    recursive: Flag,
     note,
   },
   STRICT,

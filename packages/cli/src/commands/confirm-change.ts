@@ -16,6 +16,7 @@ export interface Change {
   readonly run: (dryRun: boolean) => Promise<Operated>;
 }
 
+const DAG: Column<TargetTask> = { key: "dag_id", value: (task) => task.dagId };
 const COLUMNS: readonly Column<TargetTask>[] = [
   { key: "run_id", value: (task) => task.runId },
   { key: "task_id", value: (task) => task.taskId },
@@ -31,7 +32,8 @@ const COLUMNS: readonly Column<TargetTask>[] = [
 /** Lists what would change and does it, unless it is a dry run, nothing is to do, or the answer is no. */
 export async function confirmChange(io: Io, { config }: DatabaseWork, change: Change): Promise<void> {
   const planned = await change.run(true);
-  await printList(io, "table", COLUMNS, planned.tasks.toSorted(byName));
+  const isOneDag = new Set(planned.tasks.map((task) => task.dagId)).size <= 1;
+  await printList(io, "table", isOneDag ? COLUMNS : [DAG, ...COLUMNS], planned.tasks.toSorted(byName));
   if (change.dryRun === true || planned.tasks.length === 0) return;
   await confirm(io, `${change.verb} ${count(planned.tasks.length)}?`, change.yes);
   const { openAnnouncer } = await import("../process/announce-change.ts");

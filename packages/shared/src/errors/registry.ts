@@ -111,6 +111,13 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  MARKERS_TOO_DEEP: {
+    message:
+      "The clear would go on at {taskId} of {dagId}, deeper than its markers allow: do they lead in a circle? Raise recursionDepth, or clear without recursive.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
   RUN_EXISTS: {
     message: "DAG {dagId} already has a run {runId}. Leave the run id out to get a unique one.",
     httpStatus: 409,

@@ -10,6 +10,7 @@ interface Options extends SelectionOptions {
   readonly onlyRunning?: boolean;
   readonly preventRunning?: boolean;
   readonly runOnLatestVersion?: boolean;
+  readonly recursive?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -31,6 +32,7 @@ export const clear = (io: Io): Command =>
     .option("--only-running", "Only those that a worker has.")
     .option("--prevent-running", "Clear nothing when a worker has one of them.")
     .option("--run-on-latest-version", "Go on with the newest version of the DAG. Default: the run's own.")
+    .option("--recursive", "Also what waits for these in other DAGs, behind their external-task markers.")
     .option("--dry-run", "Show what would be cleared, and clear nothing.")
     .option("-y, --yes", "Do not ask.")
     .action(async (dagId: string, taskIds: readonly string[], options: Options) => {
@@ -57,6 +59,7 @@ export const clear = (io: Io): Command =>
               onlyFailed: options.onlyFailed ?? false,
               onlyRunning: options.onlyRunning ?? false,
               preventRunningTask: options.preventRunning ?? false,
+              recursive: options.recursive ?? false,
               runOnLatestVersion: options.runOnLatestVersion ?? false,
               dryRun,
             }),

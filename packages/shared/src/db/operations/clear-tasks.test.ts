@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { seedDag, seedRun, seedTask } from "../fixtures/seed.ts";
+import { DagVersions } from "../index.ts";
 import { clearTasks, type ClearRequest } from "./index.ts";
 import { history, names, USER } from "./fixtures/history.ts";
 
@@ -136,4 +138,48 @@ test("a clear is in the audit log once, whatever it is about", async () => {
     { event: "clear", dag_id: "dag", run_id: "r2", task_id: "load", owner: USER, extra: "r2: load" },
   ]);
   expect(await db.read("select distinct actor from task_instance_transition")).toEqual([{ actor: USER }]);
+});
+
+describe("a recursive clear", () => {
+  const marker = (dagId: string, taskId: string, recursionDepth = 10) => ({
+    externalTaskMarker: { dagId, taskId, recursionDepth },
+  });
+  const other = async (dagId: string, tasks: Parameters<typeof seedDag>[2]) => {
+    const id = await seedRun(db, await seedDag(db, dagId, tasks), "theirs", { state: "success" });
+    await db.read("update dag_run set logical_date = $2 where id = $1", [id, day(1)]);
+    for (const taskId of Object.keys(tasks ?? {})) await seedTask(db, id, taskId, { state: "success", try_number: 1 });
+  };
+  const WITH_MARKER = { load: {}, mark: { upstream: ["load"], ...marker("other", "wait") } };
+
+  test("goes on behind markers at the same logical date, and further; without it they are nothing special", async () => {
+    await seed([{}, {}], [], WITH_MARKER);
+    await other("other", { before: {}, wait: {}, after: { upstream: ["wait"], ...marker("third", "wait") } });
+    await other("third", { wait: {} });
+    const load = { taskIds: ["load"], downstream: true };
+    expect(await cleared({ ...load, dryRun: true })).toEqual(["r1 load", "r1 mark"]);
+    const all = ["r1 load", "r1 mark", "theirs after", "theirs wait", "theirs wait"];
+    expect(await cleared({ ...load, recursive: true, dryRun: true })).toEqual(all);
+    const operated = await clear({ ...load, recursive: true });
+    expect(names(operated.tasks)).toEqual(all);
+    expect(operated.dagRunIds).toHaveLength(3);
+    expect(await states("theirs")).toMatchObject({ before: "success", after: "none", wait: "none" });
+    expect((await log()).map((row) => row["dag_id"])).toEqual(["dag", "other", "third"]);
+    expect(await states("r2")).toEqual({ load: "success", mark: "success" });
+  });
+
+  test("ends in a circle, and is refused where markers go deeper than they say", async () => {
+    await seed([{}], [], { load: {}, mark: { upstream: ["load"], ...marker("other", "wait", 1) } });
+    await other("other", { wait: {}, back: { upstream: ["wait"], ...marker("dag", "load") } });
+    const load = { taskIds: ["load"], downstream: true, recursive: true };
+    await expect(clear(load)).rejects.toMatchObject({ code: "MARKERS_TOO_DEEP" });
+    await db.read(
+      "update serialized_dag set data = replace(data::text, '\"recursionDepth\": 1,', '\"recursionDepth\": 5,')::jsonb",
+    );
+    await db.read(
+      "update serialized_dag set data = replace(data::text, '\"recursionDepth\": 1}', '\"recursionDepth\": 5}')::jsonb",
+    );
+    const fresh = new DagVersions(db);
+    const again = await clearTasks(db, fresh, { dagId: "dag", runIds: ["r1"], user: USER, ...load });
+    expect(new Set(names(again.tasks))).toEqual(new Set(["r1 load", "r1 mark", "theirs back", "theirs wait"]));
+  });
 });

@@ -10,6 +10,7 @@ import { requeueRuns } from "../statements/requeue-runs.ts";
 import { stopAttempts } from "../statements/stop-attempts.ts";
 import { moveToNewest } from "./move-to-newest.ts";
 import { findTargets, type TargetSelection, type TargetTask, type Targets } from "./find-targets.ts";
+import { followMarkers, type Found } from "./follow-markers.ts";
 import { noteOperation } from "./note-operation.ts";
 import { runsToLookAt } from "./runs-to-look-at.ts";
 
@@ -24,6 +25,8 @@ export interface ClearRequest extends TargetSelection {
   readonly resetDagRuns?: boolean;
   /** The runs go on with the DAG's newest version. Default: with the one that they began with. */
   readonly runOnLatestVersion?: boolean;
+  /** Follows markers of external tasks into the DAGs that wait for these. */
+  readonly recursive?: boolean;
   readonly dryRun?: boolean;
   readonly user: string;
 }
@@ -40,20 +43,40 @@ export interface Operated {
 /** @throws AppError DAG_NOT_FOUND, RUN_NOT_FOUND, TASK_NOT_FOUND or TASK_RUNNING. */
 export async function clearTasks(db: Database, versions: DagVersions, request: ClearRequest): Promise<Operated> {
   if (request.dryRun === true) {
-    const tasks = tasksToClear(await findTargets(db, versions, request, false), request);
-    return { tasks, stopped: [], dagRunIds: [] };
+    const found = await findAll(db, versions, request, false, (targets) => Promise.resolve(targets));
+    return { tasks: tasksOf(found), stopped: [], dagRunIds: [] };
   }
   return await db.transaction(
     async (tx) => {
-      const found = await findTargets(tx, versions, request, true);
-      const targets = request.runOnLatestVersion === true ? await moveToNewest(tx, found) : found;
-      const tasks = tasksToClear(targets, request);
-      const operated = await clearTargets(tx, targets, tasks, request);
-      if (tasks.length > 0) await noteOperation(tx, { event: "clear", ...request }, tasks);
-      return { ...operated, dagRunIds: await runsToLookAt(tx, operated.dagRunIds) };
+      const found = await findAll(tx, versions, request, true, async (targets) =>
+        request.runOnLatestVersion === true ? await moveToNewest(tx, targets) : targets,
+      );
+      const stopped: string[] = [];
+      for (const { targets, tasks } of found) {
+        stopped.push(...(await clearTargets(tx, targets, tasks, request)).stopped);
+        const [{ dagId } = request] = tasks;
+        if (tasks.length > 0) await noteOperation(tx, { event: "clear", dagId, user: request.user }, tasks);
+      }
+      const tasks = tasksOf(found);
+      return { tasks, stopped, dagRunIds: await runsToLookAt(tx, [...new Set(tasks.map((task) => task.dagRunId))]) };
     },
     { actor: request.user },
   );
+}
+
+const tasksOf = (found: readonly Found[]): TargetTask[] => found.flatMap(({ tasks }) => tasks);
+
+async function findAll(
+  tx: Queryable,
+  versions: DagVersions,
+  request: ClearRequest,
+  lock: boolean,
+  moved: (targets: Targets) => Promise<Targets>,
+): Promise<readonly Found[]> {
+  const targets = await moved(await findTargets(tx, versions, request, lock));
+  const first = { targets, tasks: tasksToClear(targets, request) };
+  if (request.recursive !== true) return [first];
+  return await followMarkers(tx, versions, first, lock, (other) => tasksToClear(other, request));
 }
 
 const isHeld = (task: TargetTask): boolean => (HELD_TASK_STATES as readonly string[]).includes(task.state);
