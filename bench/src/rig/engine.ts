@@ -21,6 +21,8 @@ export interface EngineOptions {
   readonly schedulers: number;
   readonly workers: number;
   readonly concurrency: number;
+  /** Default: none. */
+  readonly triggerers?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +51,7 @@ export class Engine {
       MILLRACE__BROKER__URL: options.services.redisUrl,
       MILLRACE__BROKER__PREFIX: `bench${Date.now()}`,
       MILLRACE__CORE__DAGS_ARE_PAUSED_AT_CREATION: "false",
-      MILLRACE__CORE__PARALLELISM: String(options.concurrency * options.workers * 8),
+      MILLRACE__CORE__PARALLELISM: String(Math.max(1, options.concurrency * options.workers * 8)),
       MILLRACE__WORKERS__CONCURRENCY: String(options.concurrency),
       MILLRACE__LOGGING__BASE_LOG_FOLDER: join(folder, "logs"),
       MILLRACE__LOGGING__LOGGING_LEVEL: "warn",
@@ -65,6 +67,7 @@ export class Engine {
     const processes = await Promise.all([
       ...Array.from({ length: options.schedulers }, () => start("scheduler", ["scheduler"])),
       ...Array.from({ length: options.workers }, () => start("worker", ["worker"])),
+      ...Array.from({ length: options.triggerers ?? 0 }, () => start("triggerer", ["triggerer"])),
     ]);
     return new Engine(db, broker, folder, processes);
   }
@@ -72,7 +75,9 @@ export class Engine {
   async stop(): Promise<void> {
     for (const { child } of this.processes) child.kill("SIGTERM");
     await Promise.all(
-      this.processes.filter(({ child }) => child.exitCode === null).map(({ child }) => once(child, "exit")),
+      this.processes
+        .filter(({ child }) => child.exitCode === null && child.signalCode === null)
+        .map(({ child }) => once(child, "exit")),
     );
     await this.broker.close();
     await this.db.close();
