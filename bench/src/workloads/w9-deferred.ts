@@ -31,7 +31,7 @@ export async function w9(services: Services, quick: boolean): Promise<void> {
       },
       {
         metric: "  all due at one moment",
-        value: `${(count / burst.seconds).toFixed(0)} resumes/s, lateness ${late(burst)}`,
+        value: `${(count / (burst.lateMsMax / 1000)).toFixed(0)} resumes/s, lateness ${late(burst)}`,
       },
       {
         metric: `  due over ${spreadSeconds} s`,
