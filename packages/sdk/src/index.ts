@@ -1,5 +1,6 @@
 export { Bundle } from "./authoring/bundle.ts";
 export { Dag } from "./authoring/dag.ts";
+export type { DagTestLogLine, DagTestOptions, DagTestResult, DagTestTask, TaskMock } from "./authoring/dag-test.ts";
 export type {
   DagCallback,
   DagCallbackEvent,

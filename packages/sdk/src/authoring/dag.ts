@@ -1,9 +1,11 @@
 import { DagDefinitionError } from "../errors/dag-definition-error.ts";
+import { mockedArtifact } from "../runtime/mocked-artifact.ts";
 import { readDag } from "../reading/read-dag.ts";
 import type { DagSpec } from "../spec/index.ts";
 import { IfBuilder, SwitchBuilder } from "./branching.ts";
 import { callSite } from "./call-site.ts";
 import type { DagOptions } from "./dag-options.ts";
+import { loadTesting, type DagTestOptions, type DagTestResult } from "./dag-test.ts";
 import type { DagDefinition } from "./definition.ts";
 import type { DagTaskEnd, Output } from "./refs.ts";
 import { register } from "./registry.ts";
@@ -74,6 +76,24 @@ export class Dag extends TaskScope {
     const result = readDag(this.#definition);
     if (result.structure === undefined) throw new DagDefinitionError(this.dagId, result.problems);
     return result.structure.spec;
+  }
+
+  /**
+   * Runs the DAG once in this process, without any service: handlers run for real unless mocked, retries do not wait.
+   * Not within a task.
+   *
+   * @returns states, values, logs and errors of all tasks; what a handler throws is in them
+   * @throws DagDefinitionError when the DAG cannot be read
+   * @throws AppError TASK_NOT_FOUND for a mock of a task that the DAG does not have
+   * @example
+   * ```ts
+   * const { state, tasks } = await dag.test({ mocks: { extract: [1, 2, 3] } });
+   * ```
+   */
+  async test(options: DagTestOptions = {}): Promise<DagTestResult> {
+    const spec = this.spec();
+    const { testArtifact } = await loadTesting();
+    return await testArtifact(mockedArtifact(this.#definition, options.mocks ?? {}), spec, options);
   }
 }
 

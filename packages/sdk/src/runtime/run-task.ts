@@ -13,12 +13,16 @@ import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
 import { contextOf } from "./task-context.ts";
 
-/** Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome. */
+/**
+ * Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome.
+ * @param run in place of what the task does: a mock
+ */
 export async function runTask(
   dag: DagStructure,
   task: TaskNode,
   request: RunRequest,
   host: RunHost,
+  run: TaskNode["body"]["run"] = task.body.run,
 ): Promise<TaskOutcome> {
   const scope: RunScope = {
     context: contextOf(request, host.signal),
@@ -35,7 +39,7 @@ export async function runTask(
     host.signal.throwIfAborted();
     await announce(task, request, scope);
     host.signal.throwIfAborted();
-    const value = await runScopes.run(scope, async () => task.body.run(request.inputs, scope));
+    const value = await runScopes.run(scope, async () => run(request.inputs, scope));
     return value instanceof Pause ? value.outcome : succeed(dag, task, request, value);
   } catch (thrown) {
     return outcomeOf(thrown);

@@ -2,6 +2,8 @@
 // deciders of @millrace/shared/model, so it is no part of a DAG's bundle and a project of its own.
 export { captureOutput, type OutputCapture } from "./in-process/capture-output.ts";
 export { MemoryStore } from "./in-process/memory-store.ts";
+export { testArtifact } from "./in-process/test-artifact.ts";
+export { runOneTask } from "./in-process/run-one-task.ts";
 export { runInProcess } from "./in-process/run-in-process.ts";
 export type { InProcessOptions, InProcessResult, LogLevel, TestTask } from "./in-process/test-run.ts";
 export type {

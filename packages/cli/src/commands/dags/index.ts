@@ -8,6 +8,7 @@ import { pause, unpause } from "./pause.ts";
 import { report } from "./report.ts";
 import { deleteRunCommand, setRunState } from "./set-run-state.ts";
 import { show } from "./show.ts";
+import { simulate } from "./simulate.ts";
 import { state } from "./state.ts";
 import { test } from "./test.ts";
 import { trigger } from "./trigger.ts";
@@ -17,6 +18,7 @@ const COMMANDS = [
   show,
   trigger,
   test,
+  simulate,
   listRuns,
   state,
   setRunState,

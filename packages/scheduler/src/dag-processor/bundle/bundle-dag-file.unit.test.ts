@@ -24,6 +24,17 @@ async function withPackages(folder: string, ...names: readonly string[]): Promis
 }
 
 describe("the bundle of a DAG file", () => {
+  test("holds nothing of the testing entry, and a file that asks for it is refused", async () => {
+    const folder = await testDagFolder({
+      "plain.ts": `import { Dag } from "@millrace/sdk";\nnew Dag("plain");`,
+      "testing.ts": `import { simulate } from "@millrace/sdk/testing";\nsimulate;`,
+    });
+    const { code } = await bundled(join(folder.path, "plain.ts"));
+    expect(code).not.toMatch(/src\/testing|shared\/src|croner|temporal/);
+    const [problem] = await problemsOf(join(folder.path, "testing.ts"));
+    expect(problem).toContain('"@millrace/sdk/testing" is for tests');
+  });
+
   test("has the same hash in another folder, packages and local imports included", async () => {
     const files = {
       "etl.ts": `import { Dag } from "@millrace/sdk";\nimport pg from "pg";\nimport { name } from "./lib/name";\nnew Dag(name);\nexport { pg };`,

@@ -25,6 +25,13 @@ export class MemoryStore {
     this.#xcoms.set(nameOf(key), value);
   }
 
+  /** By key. */
+  xcomsOf(task: Omit<XComKey, "key">): Record<string, Json> {
+    const prefix = nameOf({ ...task, key: "" });
+    const own = [...this.#xcoms].filter(([name]) => name.startsWith(prefix));
+    return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), value]));
+  }
+
   /** A new try starts without what the one before it left. */
   forget(task: Omit<XComKey, "key">): void {
     const prefix = nameOf({ ...task, key: "" });

@@ -1,0 +1,63 @@
+// `tasks test` at work: one task, its log as it comes, and what it returned.
+import type { Json } from "@millrace/sdk/spec";
+import { captureOutput, MemoryStore, runOneTask } from "@millrace/sdk/testing";
+import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
+import { AppError } from "@millrace/shared/errors";
+import { findDagInFile, findDagInFolder, looksLikeFile } from "../load-dag/find-dag.ts";
+import type { Io } from "../io/io.ts";
+import { Ended } from "../io/report-error.ts";
+import { paintState } from "../output/paint-state.ts";
+import { configOf } from "../process/config-of.ts";
+import { listenForStop } from "../process/stop-signals.ts";
+import type { TestTaskOptions } from "./tasks/test.ts";
+
+export async function runTestTask(io: Io, fileOrId: string, taskId: string, options: TestTaskOptions): Promise<void> {
+  const config = configOf(io, {}, []);
+  const found = looksLikeFile(fileOrId)
+    ? await findDagInFile(fileOrId, options.dag, io.cwd)
+    : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
+  const { dagId, tasks } = found.spec;
+  for (const id of [taskId, ...Object.keys(options.upstream)]) {
+    if (tasks.some((task) => task.taskId === id)) continue;
+    throw new AppError("TASK_NOT_FOUND", {
+      dagId,
+      taskId: id,
+      where: `; it has ${tasks.map((task) => task.taskId).join(", ")}`,
+    });
+  }
+  const capture = captureOutput<string>((_task, _stream, line) => io.out(`${line}\n`));
+  const stop = listenForStop();
+  const store = new MemoryStore({
+    variable: (key) => variableFromEnvironment(key, io.env),
+    connection: (id) => connectionFromEnvironment(id, io.env),
+  });
+  try {
+    const run: typeof found.artifact.run = async (request, host) => {
+      // Read as JSON from the command line.
+      const inputs = { ...request.inputs, ...(options.input as Record<string, Json>) };
+      return await capture.within(taskId, () => found.artifact.run({ ...request, inputs }, host));
+    };
+    const settings = {
+      logicalDate: (options.date ?? new Date()).getTime(),
+      conf: (options.conf ?? {}) as Record<string, Json>,
+      store,
+      maxXComBytes: config.core.max_xcom_bytes,
+      signal: stop.signal,
+      onLog: (_task: unknown, _level: unknown, message: string) => capture.outside(() => io.out(`${message}\n`)),
+    };
+    const result = await runOneTask({ ...found.artifact, run }, found.spec, taskId, settings, options.upstream);
+    const [task] = result.tasks;
+    const { return_value: value } = store.xcomsOf({ dagId, runId: result.runId, taskId, mapIndex: -1 });
+    if (task?.error !== undefined) {
+      const { name, message, stack } = task.error;
+      io.out(`${stack === undefined ? `${name}: ${message}` : found.mapStack(stack)}\n`);
+    }
+    if (value !== undefined) io.out(`returned ${JSON.stringify(value)}\n`);
+    const tries = task !== undefined && task.tryNumber > 1 ? ` in try ${task.tryNumber}` : "";
+    io.out(`${taskId} ${paintState(io, task?.state ?? "none")}${tries}\n`);
+    if (result.state === "failed") throw new Ended(result.wasAborted ? 130 : 1);
+  } finally {
+    capture.stop();
+    stop.dispose();
+  }
+}

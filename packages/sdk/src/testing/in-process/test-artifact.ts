@@ -1,0 +1,62 @@
+// `dag.test()`: a run in this process with what people gave for it, and everything that it left.
+import type { DagTestLogLine, DagTestOptions, DagTestResult } from "../../authoring/dag-test.ts";
+import type { Artifact } from "../../runtime/index.ts";
+import type { DagSpec } from "../../spec/index.ts";
+import { AppError } from "@millrace/shared/errors";
+import { captureOutput } from "./capture-output.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { runInProcess } from "./run-in-process.ts";
+import { runOneTask } from "./run-one-task.ts";
+import type { InProcessOptions } from "./test-run.ts";
+
+/** @throws AppError TASK_NOT_FOUND */
+export async function testArtifact(artifact: Artifact, spec: DagSpec, options: DagTestOptions): Promise<DagTestResult> {
+  const { mocks = {}, inputs = {}, variables = {}, connections = {}, only } = options;
+  const named = [...Object.keys(mocks), ...Object.keys(inputs), ...(only === undefined ? [] : [only])];
+  for (const taskId of named) {
+    if (spec.tasks.some((task) => task.taskId === taskId)) continue;
+    const where = `; it has ${spec.tasks.map((task) => task.taskId).join(", ")}`;
+    throw new AppError("TASK_NOT_FOUND", { dagId: spec.dagId, taskId, where });
+  }
+  const logs = new Map<string, DagTestLogLine[]>(spec.tasks.map(({ taskId }) => [taskId, []]));
+  const store = new MemoryStore({
+    variable: (key) => (Object.hasOwn(variables, key) ? variables[key] : undefined),
+    connection: (connectionId) => {
+      const found = Object.hasOwn(connections, connectionId) ? connections[connectionId] : undefined;
+      return found === undefined ? undefined : { connectionId, ...found };
+    },
+  });
+  const capture = captureOutput<string>((taskId, stream, message) => {
+    logs.get(taskId)?.push({ level: stream === "stdout" ? "info" : "warn", message });
+  });
+  const run: Artifact["run"] = async (request, host) => {
+    const given = { ...request.inputs, ...inputs[request.taskId] };
+    return await capture.within(request.taskId, () => artifact.run({ ...request, inputs: given }, host));
+  };
+  const settings: InProcessOptions = {
+    logicalDate: options.logicalDate === undefined ? Date.now() : (options.logicalDate?.getTime() ?? null),
+    store,
+    onLog: ({ taskId }, level, message) => logs.get(taskId)?.push({ level, message }),
+    ...(options.conf === undefined ? {} : { conf: options.conf }),
+    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+  try {
+    const recorded = { ...artifact, run };
+    const result =
+      only === undefined
+        ? await runInProcess(recorded, spec, settings)
+        : await runOneTask(recorded, spec, only, settings, mocks);
+    const tasks = result.tasks.map((task) => {
+      const xcoms = store.xcomsOf({ dagId: spec.dagId, runId: result.runId, taskId: task.taskId, mapIndex: -1 });
+      const { state, tryNumber, error, reason } = task;
+      return [
+        task.taskId,
+        { state, tryNumber, value: xcoms["return_value"], xcoms, logs: logs.get(task.taskId) ?? [], error, reason },
+      ] as const;
+    });
+    return { runId: result.runId, state: result.state, tasks: Object.fromEntries(tasks) };
+  } finally {
+    capture.stop();
+  }
+}
