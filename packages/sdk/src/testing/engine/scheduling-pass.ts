@@ -28,7 +28,7 @@ export function* createDueRuns(tx: Transaction, { s }: SchedulerDeps): Steps<num
   let created = 0;
   for (const { dag, pointer, room } of yield* s.lockDueDags(tx)) {
     const due = dueRuns(dag.graph.spec, pointer, tx.now, Math.min(room, RUNS_PER_DAG));
-    if (due.failure !== undefined) throw due.failure;
+    if (due.failure !== undefined) throw due.failure instanceof Error ? due.failure : new Error(String(due.failure));
     const runs = due.runs.map((plan) => ({
       runId: scheduledRunId(plan.runAfter),
       runType: "scheduled" as const,

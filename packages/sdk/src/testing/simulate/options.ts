@@ -134,7 +134,8 @@ function checkOutcomes(spec: DagSpec, outcomes: Readonly<Record<string, OutcomeR
   for (const [id, rule] of Object.entries(outcomes)) {
     if (id !== "*" && !tasks.has(id)) problems.push(`outcomes: ${noTask(id, [...tasks.keys()])}`);
     if (typeof rule !== "object") {
-      if (typeof rule === "string" && !isState(rule)) problems.push(`outcomes of ${id}: ${rule} is no state of a try`);
+      if (typeof rule === "string" && !isState(rule))
+        problems.push(`outcomes of ${id}: ${String(rule)} is no state of a try`);
       continue;
     }
     const { state, duration, follow, failed, skipped } = rule as SimulatedOutcome & {
