@@ -19,6 +19,7 @@ import { compileValidator } from "./http/validation.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
+import { previewRoutes } from "./routes/preview.ts";
 import { clearRoutes } from "./routes/clear.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { explainRoutes } from "./routes/explain.ts";
@@ -86,6 +87,7 @@ export function createApi(options: ApiOptions): Api {
     authRoutes(scope, context, tokens);
     for (const add of [
       dagRoutes,
+      previewRoutes,
       runRoutes,
       taskInstanceRoutes,
       logRoutes,

@@ -1,5 +1,5 @@
-import type { ImportErrorRow, JobRow, PoolRow } from "@millrace/shared/db";
-import type { ImportError, Job, Pool } from "../types/index.ts";
+import type { DagWarningRow, ImportErrorRow, JobRow, PoolRow } from "@millrace/shared/db";
+import type { DagWarning, ImportError, Job, Pool } from "../types/index.ts";
 import { instant } from "./present-dag.ts";
 
 export const presentImportError = (error: ImportErrorRow): ImportError => ({
@@ -8,6 +8,14 @@ export const presentImportError = (error: ImportErrorRow): ImportError => ({
   filename: error.filename,
   bundle_name: error.bundleName,
   stack_trace: error.stacktrace,
+});
+
+export const presentDagWarning = (warning: DagWarningRow): DagWarning => ({
+  dag_id: warning.dagId,
+  dag_display_name: warning.dagDisplayName ?? warning.dagId,
+  warning_type: warning.warningType,
+  message: warning.message,
+  timestamp: warning.timestamp.toISOString(),
 });
 
 export const presentPool = (pool: PoolRow): Pool => ({

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { seedDag, seedRun, SOURCE } from "../fixtures/seed.ts";
 import { testApi } from "../fixtures/test-api.ts";
-import type { DagCollection, DagLines } from "../types/index.ts";
+import type { DagCollection, DagLines, DagPreview } from "../types/index.ts";
 
 const { api, db, database, wakes, call, get } = await testApi();
 
@@ -44,6 +44,56 @@ describe("GET /dags", () => {
     expect((await get("/api/v2/dags?order_by=secret")).statusCode).toBe(400);
     expect((await get(`/api/v2/dags?order_by=${encodeURIComponent("dag_id; select 1")}`)).statusCode).toBe(400);
   });
+});
+
+describe("GET /dags/{dag_id}/preview", () => {
+  const ask = async (query = "") => (await get(`/api/v2/dags/report/preview?${query}`)).json<DagPreview>();
+
+  test("says which runs an unpause creates, at which local and universal times, with what clocks do", async () => {
+    expect(await ask()).toMatchObject({
+      is_held: true,
+      timezone: "Europe/Vienna",
+      timetable_summary: "0 6 * * *",
+      summary: expect.stringMatching(/^report is paused and creates no runs\. Unpausing it now would create/),
+    });
+    const range =
+      "unpause=true&from=2026-03-28T12:00:00Z&to=2026-03-30T12:00:00Z&schedule=30%202%20*%20*%20*&timezone=Europe/Vienna";
+    const shown = await ask(range);
+    expect(shown).toMatchObject({ is_held: false, total: 2 });
+    expect(shown.runs.map((run) => [run.run_after, run.local.run_after, run.is_due, ...run.remarks])).toEqual([
+      [
+        "2026-03-29T01:30:00.000Z",
+        "2026-03-29T03:30:00+02:00",
+        true,
+        "02:30 does not exist on this day: runs at 03:30",
+        "clocks go forward in its interval, which has 24 hours",
+      ],
+      ["2026-03-30T00:30:00.000Z", "2026-03-30T02:30:00+02:00", true],
+    ]);
+    expect(await db.read("select from dag_run")).toEqual([]);
+  });
+
+  test("refuses what makes no sense, with the reason", async () => {
+    const refusal = async (query: string) => await get(`/api/v2/dags/report/preview?${query}`);
+    expect((await refusal("limit=-1")).statusCode).toBe(422);
+    expect((await refusal("catchup=some")).statusCode).toBe(422);
+    const impossible = await refusal("schedule=0%200%2031%202%20*");
+    expect(impossible.statusCode).toBe(400);
+    expect(impossible.body).toContain("no date matches it, ever");
+    expect((await refusal("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z")).body).toContain("before it starts");
+    expect((await get("/api/v2/dags/nope/preview")).statusCode).toBe(404);
+  });
+});
+
+test("GET /dagWarnings lists what is doubtful about DAGs", async () => {
+  await db.read(
+    "insert into dag_warning (dag_id, warning_type, message) values ('etl', 'timetable error', 'it throws')",
+  );
+  expect((await get("/api/v2/dagWarnings?dag_id=etl")).json()).toMatchObject({
+    dag_warnings: [{ dag_id: "etl", warning_type: "timetable error", message: "it throws", dag_display_name: "etl" }],
+    total_entries: 1,
+  });
+  expect((await get("/api/v2/dagWarnings?dag_id=report")).json()).toMatchObject({ total_entries: 0 });
 });
 
 describe("one DAG", () => {

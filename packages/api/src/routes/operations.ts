@@ -1,10 +1,16 @@
-import { getPool, listImportErrors, listJobs, listPools } from "@millrace/shared/db";
+import { getPool, listDagWarnings, listImportErrors, listJobs, listPools } from "@millrace/shared/db";
 import { Type } from "typebox";
 import type { App, Context } from "../http/app.ts";
 import { pageOf } from "../http/paging.ts";
-import { presentImportError, presentJob, presentPool } from "../present/present-operations.ts";
+import { presentDagWarning, presentImportError, presentJob, presentPool } from "../present/present-operations.ts";
 import { Flag, Paging, Sorting, Text } from "../schemas/common.ts";
-import { ImportErrorCollection, JobCollection, Pool, PoolCollection } from "../schemas/operations.ts";
+import {
+  DagWarningCollection,
+  ImportErrorCollection,
+  JobCollection,
+  Pool,
+  PoolCollection,
+} from "../schemas/operations.ts";
 
 export function operationRoutes(app: App, { db, config }: Context): void {
   const ErrorQuery = Type.Object({ ...Paging, ...Sorting, filename_pattern: Text });
@@ -18,6 +24,21 @@ export function operationRoutes(app: App, { db, config }: Context): void {
         orderBy: query.order_by,
       });
       return { import_errors: page.items.map(presentImportError), total_entries: page.totalEntries };
+    },
+  );
+
+  const WarningQuery = Type.Object({ ...Paging, ...Sorting, dag_id: Text, warning_type: Text });
+  app.get(
+    "/api/v2/dagWarnings",
+    { schema: { querystring: WarningQuery, response: { 200: DagWarningCollection } } },
+    async ({ query }) => {
+      const page = await listDagWarnings(db, {
+        ...pageOf(query, config.api),
+        dagId: query.dag_id,
+        warningType: query.warning_type,
+        orderBy: query.order_by,
+      });
+      return { dag_warnings: page.items.map(presentDagWarning), total_entries: page.totalEntries };
     },
   );
 

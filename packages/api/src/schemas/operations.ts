@@ -24,6 +24,18 @@ export const ImportErrorCollection = Type.Object({
   total_entries: Type.Integer(),
 });
 
+export const DagWarning = Type.Object({
+  dag_id: Type.String(),
+  dag_display_name: Type.String(),
+  warning_type: Type.String(),
+  message: Type.String(),
+  timestamp: Instant,
+});
+export const DagWarningCollection = Type.Object({
+  dag_warnings: Type.Array(DagWarning),
+  total_entries: Type.Integer(),
+});
+
 export const Pool = Type.Object({
   name: Type.String(),
   slots: Type.Integer(),

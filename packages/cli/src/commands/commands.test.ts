@@ -54,6 +54,23 @@ describe("dags", () => {
     expect((await millrace("dags", "list")).out).toMatch(/^dag id .*\nhello/);
   });
 
+  test("preview says which runs an unpause will create, in a sentence and a table, and refuses nonsense", async () => {
+    const { out } = await millrace("dags", "preview", "hello", "--unpause");
+    expect(out).toMatch(/^Unpausing hello now creates 8 runs, 1 of them at once until .* UTC\.\n/);
+    expect(out).toMatch(/schedule 0 0 \* \* \*, UTC, catchup false/);
+    expect(out).toMatch(/interval +local time +utc +starts +remarks/);
+    expect(out).toMatch(/at once/);
+    expect((await millrace("dags", "preview", "hello")).out).toMatch(/^hello is paused and creates no runs/);
+    const rows = await json("dags", "preview", "hello", "--from", "2026-03-28", "--to", "2026-03-29");
+    expect(rows).toEqual([]);
+    const changed = ["--schedule", "30 2 * * *", "--timezone", "Mars/Olympus"];
+    expect(await millrace("dags", "preview", "hello", ...changed)).toMatchObject({
+      code: 1,
+      notes: expect.stringContaining("IANA zone"),
+    });
+    expect((await millrace("dags", "preview", "nope")).notes).toContain("There is no DAG nope");
+  });
+
   test("list-import-errors ends with 1 when there is one", async () => {
     const { code, out } = await millrace("dags", "list-import-errors");
     expect(out).toContain("broken.ts");

@@ -15,6 +15,7 @@ import { readAgain, remember, type KnownFile, type ReadAgain } from "./known-fil
 import { readDagFile, type FileRead } from "./read-dag-file.ts";
 import { ReaderPool } from "./reader-pool.ts";
 import { recordFiles } from "./record/record-failure.ts";
+import { fillPlan, plansToFill } from "./timetable/fill-plan.ts";
 
 export interface DagProcessorOptions {
   readonly db: Database;
@@ -98,7 +99,7 @@ export class DagProcessor implements Service {
     this.#listedAt = -Infinity;
     const stale = await this.#look(read);
     await this.#readers.idle();
-    // Ids that others took or freed meanwhile.
+    // Ids that others took or freed meanwhile, and the schedules of what was read.
     await this.#look(read);
     await this.#readers.idle();
     return { files: this.#files.length, read, stale };
@@ -138,7 +139,26 @@ export class DagProcessor implements Service {
       const again = await readAgain(this.#known.get(file), look);
       if (again !== "no") this.#readers.add(file, async () => await this.#read(file, again, read));
     }
+    await this.#askTimetables();
     return stale;
+  }
+
+  /** Schedules that are code of a file are asked beside the reading of files: one that hangs holds one reader. */
+  async #askTimetables(): Promise<void> {
+    const { db, config, log } = this.#options;
+    for (const plan of await plansToFill({ db, config })) {
+      const { dagId } = plan;
+      this.#readers.add(`timetable of ${dagId}`, async () => {
+        if (this.#stopping.signal.aborted) return;
+        try {
+          const cause = await fillPlan({ db, config, signal: this.#stopping.signal }, plan);
+          if (cause === undefined) this.#options.broker?.wake([{ dagRunId: null, taskIds: null }]);
+          else log.warn({ dag: dagId, cause }, "a timetable failed");
+        } catch (error) {
+          log.error({ dag: dagId, cause: messageOf(error) }, "a timetable could not be asked; it is tried again");
+        }
+      });
+    }
   }
 
   async #list(): Promise<readonly string[]> {
@@ -178,6 +198,7 @@ export class DagProcessor implements Service {
       read?.set(file, result);
       this.#tell(file, result);
       if (result.changed) this.#noteChange();
+      if (result.kind === "recorded" && result.changed) await this.#askTimetables();
     } catch (error) {
       this.#retryAt.set(file, this.#clock.now() + RETRY_MS);
       log.error({ file, cause: messageOf(error) }, "a DAG file could not be read or recorded; it is tried again");

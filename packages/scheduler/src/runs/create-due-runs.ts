@@ -1,8 +1,27 @@
 // Creates the runs that schedules ask for. The dag row holds the pointer to its next run; whoever has the row creates
 // that run and moves the pointer on in one transaction, so that each interval gets exactly one run with any number of
 // schedulers, however late they are. Under catchup a dag gets as many as its max_active_runs leaves room for.
-import { createRuns, lockDueDags, storePointers, type DueDag, type NewRun } from "@millrace/shared/db";
-import { dueRuns, scheduledRunId, type DagGraph, type DueRuns, type PlannedRun } from "@millrace/shared/model";
+import {
+  createRuns,
+  keepRest,
+  lockDueDags,
+  readPlans,
+  setTimetableErrors,
+  storePointers,
+  type DueDag,
+  type NewRun,
+} from "@millrace/shared/db";
+import { messageOf } from "@millrace/shared/errors";
+import {
+  dueRuns,
+  scheduledRunId,
+  timeOf,
+  withoutCreated,
+  type CustomPlan,
+  type DagGraph,
+  type DueRuns,
+  type PlannedRun,
+} from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
 export interface CreatedRuns {
@@ -21,9 +40,17 @@ export async function createDueRuns(deps: ActorDeps): Promise<CreatedRuns> {
     due.map((dag) => dag.versionId),
     deps.tx,
   );
+  const isCustom = (dag: DueDag) => {
+    const graph = graphs.get(dag.versionId);
+    return graph !== undefined && timeOf(graph.spec.schedule).kind === "custom";
+  };
+  const stored = await readPlans(
+    deps.tx,
+    due.filter(isCustom).map((dag) => dag.dagId),
+  );
   const plans = due.flatMap((dag) => {
     const graph = graphs.get(dag.versionId);
-    return graph === undefined ? [] : [{ dag, graph, ...planDag(deps, dag, graph) }];
+    return graph === undefined ? [] : [{ dag, graph, ...planDag(deps, dag, graph, stored.get(dag.dagId)) }];
   });
   const created = await createRuns(
     deps.tx,
@@ -33,17 +60,29 @@ export async function createDueRuns(deps: ActorDeps): Promise<CreatedRuns> {
     deps.tx,
     plans.map(({ dag, next }) => ({ dagId: dag.dagId, next })),
   );
+  const rests = plans.flatMap(({ dag, next }): [string, CustomPlan][] => {
+    const plan = stored.get(dag.dagId);
+    return plan === undefined ? [] : [[dag.dagId, withoutCreated(plan, next)]];
+  });
+  await keepRest(deps.tx, new Map(rests));
+  const failed = plans.filter(({ failure }) => failure !== undefined);
+  if (failed.length > 0) {
+    const messages = failed.map(
+      ({ failure }) => `${messageOf(failure)} There are no further runs until that is changed.`,
+    );
+    await deps.tx.run(setTimetableErrors, [failed.map(({ dag }) => dag.dagId), messages]);
+  }
   return { created: created.length, more: due.length === limit };
 }
 
 /** The runs that are due now, and the one after them. A schedule that fails stops its own dag only. */
-function planDag(deps: ActorDeps, dag: DueDag, graph: DagGraph): DueRuns {
+function planDag(deps: ActorDeps, dag: DueDag, graph: DagGraph, stored: CustomPlan | undefined): DueRuns {
   const pointer: PlannedRun = {
     logicalDate: dag.logicalDate.getTime(),
     interval: { start: dag.intervalStart.getTime(), end: dag.intervalEnd.getTime() },
     runAfter: dag.runAfter.getTime(),
   };
-  const due = dueRuns(graph.spec, pointer, dag.now.getTime(), Math.min(dag.room, RUNS_PER_DAG));
+  const due = dueRuns(graph.spec, pointer, dag.now.getTime(), Math.min(dag.room, RUNS_PER_DAG), stored?.runs);
   if (due.failure !== undefined) {
     deps.log.error(
       { dag: dag.dagId, cause: String(due.failure) },

@@ -5,6 +5,7 @@ import { stackAt } from "../authoring/call-site.ts";
 import { registeredTriggers, type TriggerCode } from "../triggers/registry.ts";
 import { readDag, type DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
+import { planRuns } from "./plan-runs.ts";
 import { PROTOCOL, type Artifact, type DagReading, type TaskOutcome } from "./protocol.ts";
 import { dagEventOf, listOf, runCallbacks, taskEventOf } from "./run-callback.ts";
 import { runTask } from "./run-task.ts";
@@ -22,6 +23,11 @@ export function createArtifact(
       const ids = new Set(dags.map((dag) => dag.id));
       return Array.from(ids, (id) => readAll(id, dags));
     },
+    planRuns: (request) =>
+      planRuns(
+        declared().find((dag) => dag.id === request.dagId),
+        request,
+      ),
     async run(request, host) {
       const found = find(declared(), request.dagId, request.taskId);
       return typeof found === "string" ? cannotRun(found) : runTask(found.structure, found.task, request, host);

@@ -1,7 +1,7 @@
 // What a bundled DAG file offers to the process that loads it, and what that process offers in return.
 // The bundle carries its own copy of the SDK, so this is a wire protocol: change it only by adding
 // optional fields, and raise PROTOCOL when an old bundle could not go on.
-import type { DagSpec, ExternalState, Json } from "../spec/index.ts";
+import type { Catchup, DagSpec, ExternalState, Json } from "../spec/index.ts";
 
 export type { ExternalState };
 
@@ -24,6 +24,42 @@ export interface Artifact {
    * triggers.
    */
   runTrigger?(request: TriggerRunRequest, host: RunHost): Promise<TriggerOutcome>;
+  /** Asks the timetable of a DAG for its next runs. Never throws. Absent in bundles that are older than timetables. */
+  planRuns?(request: PlanRequest): PlanAnswer;
+}
+
+/** Instants here are milliseconds since the epoch. */
+export interface PlannedInterval {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface PlannedTimetableRun {
+  readonly logicalDate: number;
+  readonly interval: PlannedInterval;
+  readonly runAfter: number;
+}
+
+export interface PlanRequest {
+  readonly dagId: string;
+  /** The interval of the newest run; null when there is none. */
+  readonly last: PlannedInterval | null;
+  readonly now: number;
+  readonly earliest: number | null;
+  readonly latest: number | null;
+  readonly catchup: Catchup;
+  /** How many runs are wanted. */
+  readonly count: number;
+}
+
+export interface PlanAnswer {
+  readonly runs: readonly PlannedTimetableRun[];
+  /** What a manual run from an instant on stands for; empty when the timetable does not say. */
+  readonly manual: readonly { readonly at: number; readonly interval: PlannedInterval }[];
+  /** There is no run after these. */
+  readonly ended: boolean;
+  /** Why there are no more: a message, with the stack of the bundle. */
+  readonly error?: string;
 }
 
 /** A DAG as read, or every reason why it could not be. */

@@ -2,11 +2,19 @@
 // stands in the way of a scheduled one.
 import { randomBytes } from "node:crypto";
 import { AppError } from "../errors/index.ts";
-import { inferManualInterval, RUN_TYPES, type DagGraph, type Interval } from "../model/index.ts";
+import {
+  inferManualInterval,
+  manualIntervalOf,
+  RUN_TYPES,
+  timeOf,
+  type DagGraph,
+  type Interval,
+} from "../model/index.ts";
 import { createRuns, type NewRun } from "./create-runs.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import type { Database } from "./database.ts";
 import { defineStatement } from "./statement.ts";
+import { readPlans } from "./timetable-plans.ts";
 import { writeRunNote } from "./statements/run-notes.ts";
 
 export interface TriggerRequest {
@@ -48,7 +56,11 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
   const { dagId } = request;
   const conf = checkConf(request.conf);
   const { graph, versionId, now } = await readDagToRun(db, versions, dagId);
-  const run = planManualRun(graph, versionId, request, conf, now);
+  const isCustom = timeOf(graph.spec.schedule).kind === "custom";
+  const plan = isCustom ? (await readPlans(db, [dagId])).get(dagId) : undefined;
+  const infer = (at: number): Interval =>
+    plan === undefined ? inferManualInterval(graph.spec.schedule, at) : manualIntervalOf(plan, at);
+  const run = planManualRun(graph, versionId, request, conf, now, infer);
   const [created] = await db.transaction(async (tx) => {
     const runs = await createRuns(tx, [run]);
     if (request.note !== undefined && runs[0] !== undefined) {
@@ -87,6 +99,7 @@ function planManualRun(
   request: TriggerRequest,
   conf: Readonly<Record<string, unknown>>,
   now: number,
+  infer: (at: number) => Interval,
 ): NewRun {
   const logicalDate = request.logicalDate === null ? null : (request.logicalDate?.getTime() ?? now);
   const runAfter = request.runAfter?.getTime() ?? Math.max(now, logicalDate ?? now);
@@ -97,7 +110,7 @@ function planManualRun(
     runId: request.runId ?? `manual__${new Date(runAfter).toISOString()}_${randomBytes(4).toString("hex")}`,
     runType: "manual",
     logicalDate,
-    interval: logicalDate === null ? null : (request.interval ?? inferManualInterval(graph.spec.schedule, logicalDate)),
+    interval: logicalDate === null ? null : (request.interval ?? infer(logicalDate)),
     runAfter,
     conf,
     triggeredBy: request.triggeredBy,

@@ -180,6 +180,12 @@ export const ERRORS = define({
     exitCode: 2,
     retryable: false,
   },
+  PREVIEW_INVALID: {
+    message: "There is no such preview: {cause}.",
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
   AUTH_REQUIRED: {
     message: "Log in first: send a bearer token from POST /auth/token.",
     httpStatus: 401,

@@ -10,14 +10,19 @@ export * from "./explain.ts";
 export * from "./fail-fast.ts";
 export { runLane } from "./lane.ts";
 export * from "./past.ts";
+export { isOwed, pointerAfterChange, type DagChange } from "./plan-change.ts";
 export * from "./plan-runs.ts";
+export * from "./preview-runs.ts";
+export { summarizePreview } from "./summarize-preview.ts";
 export * from "./retry.ts";
 export { canStart } from "./can-start.ts";
 export * from "./run-state.ts";
 export { viewOf } from "./run-view.ts";
 export * from "./select-tasks.ts";
 export * from "./task-state.ts";
+export { clockRemarks, localTime, zoneOf } from "./timetable/clock-remarks.ts";
 export { cronTicks, type CronTicks } from "./timetable/cron-ticks.ts";
+export { manualIntervalOf, newPlan, resumePlan, withoutCreated, type CustomPlan } from "./timetable/custom-plan.ts";
 export { inferManualInterval } from "./timetable/infer-interval.ts";
 export {
   isLatestInterval,

@@ -5,6 +5,7 @@ import { list } from "./list.ts";
 import { listImportErrors } from "./list-import-errors.ts";
 import { listRuns } from "./list-runs.ts";
 import { pause, unpause } from "./pause.ts";
+import { preview } from "./preview.ts";
 import { report } from "./report.ts";
 import { deleteRunCommand, setRunState } from "./set-run-state.ts";
 import { show } from "./show.ts";
@@ -16,6 +17,7 @@ import { trigger } from "./trigger.ts";
 const COMMANDS = [
   list,
   show,
+  preview,
   trigger,
   test,
   simulate,

@@ -12,11 +12,12 @@ export const show = (io: Io): Command =>
     .argument("<dag>", "Id of the DAG.")
     .option("--json", "The whole DAG as data.")
     .action(async (dagId: string, options: { readonly json?: boolean }) => {
-      const { dag, spec, version } = await withDatabase(io, async ({ db }) => {
-        const { getDag, getDagSpec, listVersions } = await import("@millrace/shared/db");
+      const { dag, spec, version, warnings } = await withDatabase(io, async ({ db }) => {
+        const { getDag, getDagSpec, listDagWarnings, listVersions } = await import("@millrace/shared/db");
         const dag = await getDag(db, dagId);
         const { items } = await listVersions(db, dagId, { limit: 1 });
-        return { dag, spec: await getDagSpec(db, dagId), version: items[0]?.versionNumber };
+        const warnings = await listDagWarnings(db, { dagId });
+        return { dag, spec: await getDagSpec(db, dagId), version: items[0]?.versionNumber, warnings: warnings.items };
       });
       if (options.json === true) return io.out(`${JSON.stringify(spec, undefined, 2)}\n`);
       const facts: [string, string | undefined][] = [
@@ -31,6 +32,7 @@ export const show = (io: Io): Command =>
       for (const [name, value] of facts) {
         if (value !== undefined) io.out(`  ${io.colors.dim(name.padEnd(12))}${value}\n`);
       }
+      for (const { message } of warnings) io.out(`\n${io.colors.yellow("warning")} ${message}\n`);
       io.out(`\n${drawTree(io, spec)}`);
     });
 

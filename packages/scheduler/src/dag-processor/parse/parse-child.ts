@@ -1,10 +1,11 @@
-// The process that runs a DAG file's top level: imports the bundle named on its command line and sends what it declares.
+// The process that runs a DAG file's top level: imports the bundle named on its command line and sends what it declares; or,
+// if a request follows on the command line, what the timetable of one of its DAGs answers.
 // It knows nothing of Millrace's configuration, and is killed as soon as it has reported. Types are all that it may
 // import from this workspace: a checkout strips them and runs the rest as it stands.
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { Worker } from "node:worker_threads";
-import type { Artifact } from "@millrace/sdk/runtime";
+import type { Artifact, PlanRequest } from "@millrace/sdk/runtime";
 import type { ChildReport } from "./child-report.ts";
 
 // A loop without an end must not outlive a parent that was killed; only another thread can notice.
@@ -45,7 +46,20 @@ try {
   const bundle = (await import(pathToFileURL(process.argv[2] ?? "").href)) as { readonly artifact: Artifact };
   // A turn of the loop, for a rejection that nobody handles to show up.
   await new Promise((resolve) => setImmediate(resolve));
-  report({ kind: "dags", dags: bundle.artifact.dags() });
+  const [, , , request] = process.argv;
+  if (request === undefined) report({ kind: "dags", dags: bundle.artifact.dags() });
+  else {
+    const answer = bundle.artifact.planRuns?.(JSON.parse(request) as PlanRequest); // written by plan-in-child
+    report({
+      kind: "plan",
+      answer: answer ?? {
+        runs: [],
+        manual: [],
+        ended: false,
+        error: "its file was bundled before there were timetables",
+      },
+    });
+  }
 } catch (error) {
   reportThrown(error);
 }

@@ -8,13 +8,12 @@ import {
   clearImportError,
   insertArtifact,
   insertVersions,
-  intervalOf,
   lockDagFile,
+  lockDagsToPlan,
   markStale,
   newId,
   readDagState,
   replaceTags,
-  storePointers,
   touchDags,
   upsertDags,
   type Database,
@@ -23,10 +22,10 @@ import {
   type Queryable,
   type RecordedDag,
 } from "@millrace/shared/db";
-import { pointerFor } from "@millrace/shared/model";
 import type { DagBundle } from "../bundle/dag-bundle.ts";
 import { dagColumns, dagHash, type DagColumns } from "./dag-columns.ts";
 import { judgeReadings } from "./judge-readings.ts";
+import { planChanged } from "./plan-changed.ts";
 import { BUNDLE, recordFailure, refusedByPostgres } from "./record-failure.ts";
 import { writeWarnings } from "./write-warnings.ts";
 
@@ -134,6 +133,7 @@ async function writeChanged(
 ): Promise<InsertedVersion[]> {
   const dagIds = specs.map((spec) => spec.dagId);
   const rows = JSON.stringify(dagIds.map((id) => columns.get(id)));
+  const before = new Map((await tx.run(lockDagsToPlan, [dagIds])).map((dag) => [dag.dagId, dag]));
   const written = await tx.run(upsertDags, [BUNDLE, file, fileloc, durationMs / 1000, rows]);
   // RACE: a dag that was new here was meanwhile written for another file.
   const lost = dagIds.find((id) => !written.some((row) => row.dagId === id));
@@ -158,13 +158,9 @@ async function writeChanged(
   ]);
   const tags = specs.flatMap((spec) => spec.tags.map((tag): [string, string] => [spec.dagId, tag]));
   await tx.run(replaceTags, [dagIds, tags.map(([id]) => id), tags.map(([, tag]) => tag)]);
-  await storePointers(
+  await planChanged(
     tx,
-    specs.map((spec) => {
-      const state = states.get(spec.dagId);
-      const last = intervalOf(state?.lastStart ?? null, state?.lastEnd ?? null);
-      return { dagId: spec.dagId, next: pointerFor(spec, last, state?.now.getTime() ?? 0) };
-    }),
+    specs.map((spec) => ({ spec, before: before.get(spec.dagId), state: states.get(spec.dagId) })),
   );
   return versions;
 }

@@ -5,6 +5,7 @@ import * as assets from "./0003-assets.ts";
 import * as callbacks from "./0004-callbacks.ts";
 import * as runMark from "./0005-run-mark.ts";
 import * as waiting from "./0006-waiting.ts";
+import * as timetable from "./0007-timetable.ts";
 import * as backfill from "./0008-backfill.ts";
 import * as jobIdentity from "./0009-job-identity.ts";
 
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   callbacks,
   runMark,
   waiting,
+  timetable,
   backfill,
   jobIdentity,
 ];

@@ -3,9 +3,8 @@
 // skipped, where they go back it takes the first, the last or both; an expression with `*` as its hour fires every
 // real hour whatever the clocks do. The next tick is always strictly later than the instant asked about.
 import type { DstPolicy } from "@millrace/sdk/spec";
-import { Cron } from "croner";
 import { AppError, messageOf } from "../../errors/index.ts";
-import { dailyTimes } from "./daily-times.ts";
+import { naiveTicks, type NaiveTicks } from "./naive-ticks.ts";
 import { zonePeriodAt, type ZonePeriod } from "./zone-periods.ts";
 
 export interface CronTicks {
@@ -34,6 +33,22 @@ export function cronTicks(expression: string, zone: string, dst: DstPolicy): Cro
   return ticks;
 }
 
+/** Whether an expression names this local time, given as if it were UTC. */
+export const cronMatches = (expression: string, naive: number): boolean =>
+  naiveOf(expression.trim().split(/\s+/)).next(naive - 1) === naive;
+
+const naives = new Map<string, NaiveTicks>();
+
+function naiveOf(fields: readonly string[]): NaiveTicks {
+  const key = fields.join(" ");
+  const found = naives.get(key);
+  if (found !== undefined) return found;
+  const ticks = naiveTicks(fields);
+  if (naives.size >= MOST_KEPT) naives.clear();
+  naives.set(key, ticks);
+  return ticks;
+}
+
 /** The ticks of several: where they meet, one. */
 export function mergeTicks(all: readonly CronTicks[]): CronTicks {
   const best = (found: readonly (number | undefined)[], pick: (...numbers: number[]) => number) => {
@@ -59,11 +74,9 @@ function readCron(expression: string, zone: string, dst: DstPolicy): CronTicks {
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== 5 && fields.length !== 6)
     throw fail(`a cron has 5 fields, or 6 with seconds last, this has ${fields.length}`);
-  // Airflow writes seconds last, croner first.
-  const pattern = fields.length === 6 ? [fields[5], ...fields.slice(0, 5)].join(" ") : fields.join(" ");
-  let cron: Cron;
+  let naive: NaiveTicks;
   try {
-    cron = new Cron(pattern, { timezone: "UTC", sloppyRanges: true, paused: true });
+    naive = naiveOf(fields);
   } catch (error) {
     throw fail(messageOf(error).replace(/^CronPattern: /, ""));
   }
@@ -72,8 +85,7 @@ function readCron(expression: string, zone: string, dst: DstPolicy): CronTicks {
   } catch {
     throw fail(`there is no time zone ${zone}`);
   }
-  const naiveNext: (naive: number) => number | undefined =
-    dailyTimes(fields) ?? ((naive) => cron.nextRun(new Date(naive))?.getTime());
+  const naiveNext = (at: number): number | undefined => naive.next(at);
   if (naiveNext(0) === undefined) throw fail("no date matches it, ever");
   const everyHour = fields[1] === "*" || fields[1] === "*/1" || fields[1] === "0-23";
 
