@@ -1,7 +1,15 @@
 // Claims attempts in Postgres, many in one statement: what piled up while the last claim was under way goes with the
 // next. After a lost answer it asks by token whether the claim was made, instead of guessing.
 import { randomUUID } from "node:crypto";
-import { claimAttempts, HOSTNAME, readClaims, UNIXNAME, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import {
+  claimAttempts,
+  HOSTNAME,
+  isRefused,
+  readClaims,
+  UNIXNAME,
+  type ClaimedAttempt,
+  type Database,
+} from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Batcher } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
@@ -64,6 +72,20 @@ export class Claimer {
               ]);
         return [...made, ...now];
       } catch (error) {
+        if (isRefused(error)) {
+          if (ids.length === 1) {
+            log.error(
+              { attempt: ids[0], cause: messageOf(error) },
+              "a claim was refused by the database; its message is dropped",
+            );
+            return [];
+          }
+          // One of them is at fault: each by itself, so that the others are not held up.
+          const each = messages.map((message, i) =>
+            this.#claim(db, log, [ids[i] ?? ""], [message], [tokens[i] ?? ""], jobId),
+          );
+          return (await Promise.all(each)).flat();
+        }
         log.warn({ attempts: ids.length, cause: messageOf(error) }, "attempts could not be claimed; it is tried again");
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }

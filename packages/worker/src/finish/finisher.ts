@@ -5,6 +5,7 @@ import type { TaskOutcome } from "@millrace/sdk/runtime";
 import {
   deferAttempts,
   finishAttempts,
+  isRefused,
   newId,
   readAttempts,
   rescheduleAttempts,
@@ -72,7 +73,27 @@ export class Finisher {
     }
   }
 
+  /** One result that Postgres cannot hold must not keep the others from being written, nor its attempt from ending. */
   async #flush(items: readonly Item[]): Promise<boolean[]> {
+    try {
+      return await this.#write(items);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      if (items.length > 1) {
+        const written: boolean[] = [];
+        for (const item of items) written.push(...(await this.#flush([item])));
+        return written;
+      }
+      const cause = messageOf(error);
+      this.#log.error({ attempt: items[0]?.attempt.id, cause }, "the end of an attempt was refused by the database");
+      const reason = `its end was refused by the database: ${cause}`;
+      return await this.#write(
+        items.map(({ attempt }) => ({ attempt, ending: { kind: "final", state: "failed", reason } })),
+      );
+    }
+  }
+
+  async #write(items: readonly Item[]): Promise<boolean[]> {
     const kinds = new Set(items.map((item) => item.ending.kind));
     const writeAll = async (tx: Queryable): Promise<string[]> => {
       const written: string[] = [];

@@ -13,6 +13,7 @@ import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
+import { onceAvailable } from "./once-available.ts";
 import { Inputs } from "./read-inputs.ts";
 import type { ChildResult, WarmChild } from "./warm-child.ts";
 
@@ -82,15 +83,17 @@ export class AttemptRunner {
     this.#running.set(attempt.id, stop);
     let timer: NodeJS.Timeout | undefined;
     try {
-      const spec = await this.#specOf(attempt);
+      const patiently = async <T>(ask: () => Promise<T>): Promise<T> =>
+        await onceAvailable(ask, () => stopped !== undefined, this.#deps.log);
+      const spec = await patiently(() => this.#specOf(attempt));
       log.note(`try ${attempt.tryNumber} of ${attempt.dagId}.${attempt.taskId} starts`, {
         run_id: attempt.runId,
         pid: process.pid,
       });
       let result: ChildResult;
       try {
-        const request = await this.#request(attempt, spec);
-        const artifactPath = await this.#deps.artifacts.path(attempt.artifactHash);
+        const request = await patiently(() => this.#request(attempt, spec));
+        const artifactPath = await patiently(() => this.#deps.artifacts.path(attempt.artifactHash));
         child = await this.#deps.pool.acquire();
         if (stopped !== undefined) throw new Error("it was stopped before it began");
         const limit = spec.executionTimeout;
@@ -102,7 +105,11 @@ export class AttemptRunner {
         }
         result = await child.run(artifactPath, request, {
           onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
-          onCall: (call) => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call),
+          onCall: (call) => {
+            const answer = () => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call);
+            // A run that was started must not be started again; the transaction repeats what it safely can.
+            return call.method === "triggerDagRun" ? answer() : patiently(answer);
+          },
         });
       } catch (error) {
         result = { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };
