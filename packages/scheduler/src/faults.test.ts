@@ -1,6 +1,6 @@
 // What schedulers do when something around them fails; the sweep is so slow here that it can be no help.
-import { confirmStopped, markRun, newId } from "@millrace/shared/db";
-import { expect, test } from "vitest";
+import { confirmStopped, markRun, newId, retryAttempts } from "@millrace/shared/db";
+import { afterEach, expect, test, vi } from "vitest";
 import { installation } from "./fixtures/installation.ts";
 
 const on = await installation({ "scheduler.sweep_interval": 120 });
@@ -45,4 +45,28 @@ test("a task that ends after its run was marked lets the run go on that waits fo
   expect(stopped?.state).toBe("success");
   broker.wake([{ dagRunId: stopped?.dagRunId ?? 0, taskIds: ["a"] }]);
   await done(2);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+test("a scheduler whose clock is an hour fast starts nothing before its time and takes nobody for lost", async () => {
+  await seedDag("dag", { a: {} });
+  let isFirst = true;
+  on.onMessage(async (message) => {
+    if (!isFirst) return await work(message);
+    isFirst = false;
+    await claim(message);
+    await db.run(retryAttempts, [[message.id], [message.epoch + 1], [newId()], [1_800], [true], [false], ["later"]]);
+  });
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+  await startScheduler();
+  await trigger("dag", "waits");
+  await until("its retry waits", async () => (await count("task_instance where state = 'up_for_retry'")) === 1);
+  await trigger("dag", "goes");
+  await done(1);
+  expect(await db.read("select state, try_number from task_instance where run_id = 'waits'")).toEqual([
+    { state: "up_for_retry", try_number: 1 },
+  ]);
+  expect(await count("dag_run where abs(extract(epoch from start_date - now())) > 60")).toBe(0);
+  expect(await count("job where state = 'failed'")).toBe(0);
 });
