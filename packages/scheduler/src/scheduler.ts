@@ -13,7 +13,7 @@ import {
   type LockedRun,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
+import { crashPoint, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Wake } from "@millrace/shared/queue";
 import { NOTHING_QUEUED, queueScheduledTasks } from "./critical-section/queue-scheduled-tasks.ts";
 import type { ActorDeps, SchedulerDeps } from "./deps.ts";
@@ -129,6 +129,7 @@ export class Scheduler implements Service {
     let more = false;
     if (isTick) {
       const due = await this.#transaction(createDueRuns);
+      if (due.created > 0) crashPoint("scheduler.created");
       more = due.more;
     }
     const named = mergeWakes(wakes);
@@ -148,6 +149,7 @@ export class Scheduler implements Service {
       return { started, examined, queueing, waiting, swept };
     });
     const queued = await outcome.queueing.attempts;
+    if (queued.length > 0) crashPoint("scheduler.queued");
     this.#dispatcher.dispatch(queued);
     const { started, examined, waiting } = outcome;
     this.#sweepAgain = outcome.swept >= scheduler.max_dagruns_per_loop_to_schedule;

@@ -1,5 +1,6 @@
 import { clearTasks, getRun, type ClearRequest } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
+import { crashPoint } from "@millrace/shared/lifecycle";
 import { announce } from "@millrace/shared/queue";
 import { Type, type Static } from "typebox";
 import { userName } from "../auth/guard.ts";
@@ -15,6 +16,7 @@ export function clearRoutes(app: App, context: Context): void {
   const { db, broker, versions } = context;
   const clear = async (request: ClearRequest) => {
     const operated = await clearTasks(db, versions, request);
+    crashPoint("api.cleared");
     announce(broker, operated);
     return await presentOperated(db, request.dagId, operated.tasks);
   };

@@ -11,6 +11,7 @@ import {
   type RunRow,
 } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
+import { crashPoint } from "@millrace/shared/lifecycle";
 import type { FastifyRequest } from "fastify";
 import { Type, type Static } from "typebox";
 import { userName } from "../auth/guard.ts";
@@ -115,6 +116,7 @@ async function trigger(
       triggeredBy: request.fromUi ? "ui" : "rest_api",
       user: userName(request),
     });
+    crashPoint("api.triggered");
     broker.wake([{ dagRunId: null, taskIds: null }]);
     const extra = JSON.stringify({ method: request.method, conf_keys: Object.keys(body.conf ?? {}) });
     await db.run(insertLog, [

@@ -1,5 +1,6 @@
 // The life of a process: configuration, database, broker, one service, a line when it is ready, and a clean end.
-import type { Service } from "@millrace/shared/lifecycle";
+import { crashPointFile } from "@millrace/shared/config";
+import { armCrashPoints, type Service } from "@millrace/shared/lifecycle";
 import { createLogger } from "@millrace/shared/observability";
 import type { Io } from "../io/io.ts";
 import { Ended } from "../io/report-error.ts";
@@ -20,6 +21,7 @@ export interface ProcessPlan<S extends Service> {
 export async function runProcess<S extends Service>(io: Io, plan: ProcessPlan<S>): Promise<void> {
   const config = configOf(io, plan.overrides ?? {}, ["database.url", "broker.url"]);
   const log = createLogger({ level: config.logging.logging_level, name: plan.name });
+  armCrashPoints(crashPointFile());
   const ignoreCrashes = endOnCrash(log);
   const stop = listenForStop();
   // Timers of services do not hold the process, and a pool may be without connections for a while.

@@ -9,6 +9,7 @@ import {
   type AdmissionRow,
   type QueuedAttempt,
 } from "@millrace/shared/db";
+import { crashPoint } from "@millrace/shared/lifecycle";
 import { admit } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
@@ -39,6 +40,7 @@ export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: numbe
   }
   const batch = admitted.slice(0, atMost);
   if (batch.length === 0) return NOTHING_QUEUED;
+  crashPoint("scheduler.locked");
   const attempts = deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
   // Awaited by the caller after the commit; should that fail first, this is no second, unhandled failure.
   attempts.catch(() => undefined);

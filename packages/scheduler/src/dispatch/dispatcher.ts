@@ -2,6 +2,7 @@
 // or is away costs nothing but a later re-dispatch.
 import type { QueuedAttempt } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
+import { crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 
@@ -25,6 +26,7 @@ export class Dispatcher {
     for (const [queue, messages] of byQueue) {
       const sending = this.#broker
         .send(queue, messages, options)
+        .then(() => crashPoint("scheduler.sent"))
         .catch((error: unknown) => {
           this.#log.warn(
             { queue, attempts: messages.length, cause: messageOf(error) },

@@ -9,6 +9,7 @@ import {
   retryAttempts,
   type LostAttempt,
 } from "@millrace/shared/db";
+import { crashPoint } from "@millrace/shared/lifecycle";
 import { decideLostAttempt, type LostAttemptOutcome } from "@millrace/shared/model";
 import type { Wake } from "@millrace/shared/queue";
 import type { ActorDeps } from "../deps.ts";
@@ -21,6 +22,7 @@ type Outcome = LostAttemptOutcome | "wish";
 export async function handleLostAttempts(deps: ActorDeps, outage?: { mayJudge(): boolean }): Promise<Wake[]> {
   const lost = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
   if (lost.length === 0 || outage?.mayJudge() === false) return [];
+  crashPoint("scheduler.lost");
   const graphs = await deps.versions.load(
     lost.map((attempt) => attempt.versionId),
     deps.tx,

@@ -14,7 +14,7 @@ import {
   type WaitingAttempt,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { Batcher } from "@millrace/shared/lifecycle";
+import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import { failed, type Fired } from "../run/trigger.ts";
@@ -103,12 +103,14 @@ export class Firer {
   }
 
   async #write(items: readonly Fired[]): Promise<FireResult[]> {
+    crashPoint("triggerer.firing");
     const events = items.filter((item) => item.outcome.kind !== "end");
     const resumed = events.length === 0 ? [] : await this.#resume(events);
     const done = new Map<number, FireResult>(resumed.map((task) => [task.triggerId, "resumed"]));
     const ends = items.filter((item) => !done.has(item.triggerId) && item.outcome.kind !== "failed");
     const ended = ends.length === 0 ? [] : await this.#end(ends);
     for (const { triggerId } of ended) done.set(triggerId, "ended");
+    crashPoint("triggerer.fired");
     this.#wake([...resumed, ...ended]);
     return items.map((item) => done.get(item.triggerId) ?? "none");
   }

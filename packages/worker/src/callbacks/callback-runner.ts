@@ -11,7 +11,7 @@ import {
   type Database,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { Periodic, type Service } from "@millrace/shared/lifecycle";
+import { crashPoint, Periodic, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import type { ChildPool } from "../run/child-pool.ts";
@@ -133,6 +133,7 @@ export class CallbackRunner implements Service {
     const output = ending.state === "failed" ? ending.output : null;
     const about = { callback: callback.id, dag: callback.dagId, run: callback.runId, task: callback.taskId };
     if (ending.state === "failed") log.warn({ ...about, kind: callback.kind }, "a callback failed");
+    crashPoint("worker.called-back");
     for (;;) {
       try {
         await db.run(finishCallback, [callback.id, callback.attempts, workerJobId(), ending.state, output]);

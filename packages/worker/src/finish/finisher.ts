@@ -15,7 +15,7 @@ import {
   type Queryable,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { Batcher } from "@millrace/shared/lifecycle";
+import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 
@@ -101,6 +101,7 @@ export class Finisher {
       return written;
     };
     const written = new Set(kinds.size > 1 ? await this.#db.transaction(writeAll) : await writeAll(this.#db));
+    crashPoint("worker.finished");
     this.#tell(items.filter((item) => written.has(item.attempt.id)));
     return items.map((item) => written.has(item.attempt.id));
   }

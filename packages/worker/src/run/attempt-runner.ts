@@ -5,6 +5,7 @@ import type { Json, TaskSpec } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import { DagVersions, type ArtifactStore, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
+import { crashPoint } from "@millrace/shared/lifecycle";
 import { hasTryLeft, isLatestInterval, jitterOf, retryDelaySeconds, type DagGraph } from "@millrace/shared/model";
 import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
@@ -131,6 +132,7 @@ export class AttemptRunner {
       // A handler that ended before it heard of the wish may still be the first: then its end is refused below.
       const ending = why?.kind === "asked" ? undefined : await this.#ending(attempt, spec, outcome, log, why);
       await log.settle();
+      crashPoint("worker.handled");
       const isWritten = ending !== undefined && (await finisher.finish(attempt, ending));
       if (!isWritten) await this.#endAsWished(attempt, spec, log);
       if (spec.callbacks.length > 0) this.#deps.onCallbacks();
