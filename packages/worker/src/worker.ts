@@ -3,7 +3,7 @@
 // handed back without using a try.
 import { ArtifactStore, Job } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import type { Service } from "@millrace/shared/lifecycle";
+import { crashPoint, type Service } from "@millrace/shared/lifecycle";
 import type { AttemptMessage, Consumer } from "@millrace/shared/queue";
 import { CallbackRunner } from "./callbacks/callback-runner.ts";
 import { Claimer } from "./claim/claimer.ts";
@@ -79,13 +79,15 @@ export class Worker implements Service {
 
   async #stop(): Promise<void> {
     const { log, config } = this.#deps;
-    await this.#consumer?.pause();
     if (this.#handling.size > 0) log.info({ attempts: this.#handling.size }, "waiting for running attempts to end");
+    // The grace runs from the signal: pausing waits for what is being handled.
     const grace = setTimeout(() => {
       this.#runner.releaseAll();
       this.#callbacks.releaseAll();
     }, config.workers.graceful_timeout * 1000);
-    await Promise.all([this.#callbacks.stop(), ...this.#handling]);
+    const paused = this.#consumer?.pause();
+    await Promise.all([paused, this.#callbacks.stop()]);
+    await Promise.all(this.#handling);
     clearTimeout(grace);
     await this.#consumer?.stop();
     await this.#heartbeats.stop();
@@ -107,6 +109,7 @@ export class Worker implements Service {
   }
 
   async #claimAndRun(message: AttemptMessage, onChildFree: () => void): Promise<void> {
+    crashPoint("worker.taken");
     const attempt = await this.#claimer.claim(message);
     if (attempt === undefined) {
       this.#deps.log.debug(
@@ -115,6 +118,7 @@ export class Worker implements Service {
       );
       return;
     }
+    crashPoint("worker.claimed");
     try {
       await this.#runner.run(attempt, onChildFree);
     } catch (error) {

@@ -38,6 +38,7 @@ const WORKER_OPTIONS = {
 /** Four unanswered questions. */
 export const SILENT_MS = 20_000;
 const LOOK_MS = 2_000;
+const STOP_TIMEOUT_MS = 3_000;
 
 interface Taker {
   readonly worker: Worker<AttemptMessage>;
@@ -49,6 +50,7 @@ export function consumeWithBull(makeWorker: MakeWorker, options: BullConsumeOpti
   const active = new Map<string, number>(options.queues.map((queue) => [queue, 0]));
   const takers = new Map<string, Taker>();
   const places = new Places(options.concurrency);
+  const handled = new Set<Promise<void>>();
   let isPaused = false;
 
   const spread = () => {
@@ -76,7 +78,9 @@ export function consumeWithBull(makeWorker: MakeWorker, options: BullConsumeOpti
     try {
       if (!(await places.enter())) return;
       try {
-        await options.handle(message, queue);
+        const handling = options.handle(message, queue);
+        handled.add(handling);
+        await handling.finally(() => handled.delete(handling));
       } finally {
         places.leave();
       }
@@ -139,6 +143,17 @@ export function consumeWithBull(makeWorker: MakeWorker, options: BullConsumeOpti
     isPaused = true;
     places.close();
   };
+  // BullMQ waits for the connection to come back, and fails when it does not: neither may keep a process that has to end.
+  const boundedly = async (what: string, work: Promise<unknown>): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_TIMEOUT_MS)));
+    const tried = work.catch((error: unknown) => log.debug({ cause: messageOf(error) }, `a consumer could not ${what}`));
+    await Promise.race([tried, deadline]).finally(() => clearTimeout(timer));
+  };
+  const whatIsHandled = async (): Promise<void> => {
+    while (handled.size > 0) await Promise.allSettled(handled);
+  };
+
   let stopping: Promise<void> | undefined;
   return {
     silentMs: () => Math.max(0, ...[...takers].map(([queue, taker]) => silentMsOf(queue, taker))),
@@ -152,14 +167,17 @@ export function consumeWithBull(makeWorker: MakeWorker, options: BullConsumeOpti
     pause: async () => {
       giveUpWaiting();
       await looks.stop();
-      await Promise.all([...takers.values()].map(({ worker }) => worker.pause()));
+      const pausing = Promise.all([...takers.values()].map(({ worker }) => worker.pause()));
+      pausing.catch(() => undefined);
+      await whatIsHandled();
+      await boundedly("pause", pausing);
     },
     stop: () => {
       giveUpWaiting();
       return (stopping ??= looks
         .stop()
-        .then(() => Promise.all([...takers.values()].map(({ worker }) => worker.close())))
-        .then(() => undefined));
+        .then(whatIsHandled)
+        .then(() => boundedly("close", Promise.all([...takers.values()].map(({ worker }) => worker.close())))));
     },
   };
 }

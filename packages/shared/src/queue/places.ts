@@ -13,9 +13,9 @@ export class Places {
 
   /** False: there is no place any more. */
   async enter(): Promise<boolean> {
-    if (this.#free === 0) {
-      return this.#isClosed ? false : await new Promise<boolean>((resolve) => this.#turns.push(resolve));
-    }
+    // Also what was taken while the consumer paused: nobody waits for what would begin now.
+    if (this.#isClosed) return false;
+    if (this.#free === 0) return await new Promise<boolean>((resolve) => this.#turns.push(resolve));
     this.#free--;
     return true;
   }
