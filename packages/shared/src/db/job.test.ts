@@ -1,7 +1,7 @@
 import { fakeClock, testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { openDatabase, quiet } from "./fixtures/seed.ts";
-import { Job, listJobs } from "./index.ts";
+import { Job, listJobs, type Database } from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url);
@@ -96,5 +96,21 @@ test("a worker whose queue no longer answers is not counted among the living", a
   expect(await living()).toBe(1);
   await said(40_000);
   expect(await living()).toBe(0);
+
+test("a process that loses its connection while it registers goes on, and is seen once", async () => {
+  const clock = fakeClock();
+  let asked = 0;
+  const run: Database["run"] = async (statement, params) => {
+    if (++asked === 1) throw new Error("Connection terminated unexpectedly");
+    return await db.run(statement, params);
+  };
+  // All that a job uses of it.
+  const away = { run, beat: db.beat.bind(db) } as unknown as Database;
+  const job = new Job({ db: away, type: "WorkerJob", heartbeatSeconds: 5, log: quiet, clock });
+  const started = job.start();
+  await waitUntil(() => clock.pending === 1, { what: "it waits before it asks again" });
+  await clock.advance(500);
+  await started;
+  expect(await jobs()).toMatchObject([{ id: job.id, state: "running" }]);
   await job.stop();
 });

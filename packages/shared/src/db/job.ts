@@ -1,9 +1,10 @@
 // The row by which a process is seen: registered at start, alive while its heartbeat is fresh, closed at the end.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import { Periodic, type Clock, type Service } from "../lifecycle/index.ts";
+import { Periodic, systemClock, type Clock, type Service } from "../lifecycle/index.ts";
 import type { Logger } from "../observability/index.ts";
 import type { Database } from "./database.ts";
+import { isUnavailable } from "./failures.ts";
 import { defineStatement } from "./statement.ts";
 
 export type JobType = "SchedulerJob" | "TriggererJob" | "DagProcessorJob" | "WorkerJob";
@@ -53,6 +54,8 @@ const endJob = defineStatement<readonly [id: number, state: string, identity: st
   sql: `update job set state = $2, end_date = now(), latest_heartbeat = now() where id = $1 and identity = $3::uuid`,
 });
 
+const REGISTER_AGAIN_MS = 500;
+
 export const HOSTNAME = hostname();
 export const UNIXNAME = userInfo().username;
 
@@ -61,6 +64,7 @@ export class Job implements Service {
   readonly #beats: Periodic;
   readonly #identity = randomUUID();
   #id: number | undefined;
+  #isStopped = false;
 
   constructor(options: JobOptions) {
     this.#options = options;
@@ -80,8 +84,24 @@ export class Job implements Service {
 
   async start(): Promise<void> {
     if (this.#id !== undefined) return;
-    await this.#register();
-    await this.#beats.start();
+    this.#isStopped = false;
+    await this.#registerPatiently();
+    if (this.#id !== undefined) await this.#beats.start();
+  }
+
+  /** Goes on while Postgres is away: a process that was let in does not end because of a moment without a connection. */
+  async #registerPatiently(): Promise<void> {
+    const { log, clock = systemClock } = this.#options;
+    while (!this.#isStopped) {
+      try {
+        await this.#register();
+        return;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        log.warn({ cause: String(error) }, "the process could not register itself; it is tried again");
+        await new Promise<void>((resolve) => clock.after(REGISTER_AGAIN_MS, resolve));
+      }
+    }
   }
 
   async #register(): Promise<void> {
@@ -102,6 +122,7 @@ export class Job implements Service {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#beats.stop();
     if (this.#id === undefined) return;
     await this.#options.db.run(endJob, [this.#id, "success", this.#identity]).catch(() => undefined);

@@ -147,7 +147,9 @@ export function consumeWithBull(makeWorker: MakeWorker, options: BullConsumeOpti
   const boundedly = async (what: string, work: Promise<unknown>): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_TIMEOUT_MS)));
-    const tried = work.catch((error: unknown) => log.debug({ cause: messageOf(error) }, `a consumer could not ${what}`));
+    const tried = work.catch((error: unknown) =>
+      log.debug({ cause: messageOf(error) }, `a consumer could not ${what}`),
+    );
     await Promise.race([tried, deadline]).finally(() => clearTimeout(timer));
   };
   const whatIsHandled = async (): Promise<void> => {
