@@ -1,6 +1,6 @@
 import { containerEngineAnswers, redisContainer } from "./container-engine.ts";
 import { debianRedis } from "./debian-redis.ts";
-import { redisOnPath, startRedisServer } from "./redis-server.ts";
+import { redisOnPath, startRedisServer, type RedisBinary } from "./redis-server.ts";
 import { type ServiceOptions, type StartedService, fromEnvironment } from "./started-service.ts";
 
 const ADVICE =
@@ -19,13 +19,21 @@ export async function startRedis(options: ServiceOptions): Promise<StartedServic
       options.say(`no Redis container (${String(error)}), looking for a local server`);
     }
   }
+  const binary = await redisBinary(options.say);
+  return { ...(await startRedisServer(binary, flags, options.dir)), from: binary.from };
+}
+
+/** A server on PATH, else the distribution's package in a cache folder. */
+export async function redisBinary(
+  say: (line: string) => void,
+): Promise<RedisBinary & { readonly from: "PATH" | "distribution package" }> {
   const onPath = redisOnPath();
-  if (onPath !== undefined) return { ...(await startRedisServer(onPath, flags, options.dir)), from: "PATH" };
-  const unpacked = await debianRedis(options.say).catch((cause: unknown) => {
+  if (onPath !== undefined) return { ...onPath, from: "PATH" };
+  const unpacked = await debianRedis(say).catch((cause: unknown) => {
     throw new Error(`${ADVICE} The distribution's package could not be had: ${String(cause)}`, { cause });
   });
   if (unpacked === undefined) throw new Error(ADVICE);
-  return { ...(await startRedisServer(unpacked, flags, options.dir)), from: "distribution package" };
+  return { ...unpacked, from: "distribution package" };
 }
 
 function redisFlags(durable: boolean): string[] {

@@ -1,0 +1,34 @@
+// The checker: shares no code with the engine, reads Postgres and the effect log, and asserts every invariant.
+import { callbacksAreOnce, lossesAreFoundInTime } from "./events.ts";
+import * as attempts from "./invariants.ts";
+import { dependenciesHold, limitsHold } from "./limits.ts";
+
+export const INVARIANTS: Readonly<Record<string, attempts.Invariant>> = {
+  "each attempt starts at most once": attempts.eachAttemptStartsOnce,
+  "no effect without history": attempts.noEffectWithoutHistory,
+  "epochs have no gap": attempts.epochsAreWhole,
+  "only legal changes": attempts.changesAreLegal,
+  "a final result stays": attempts.finalResultsStay,
+  "everything ended": attempts.everythingEnded,
+  "successes are real, values are the winner's": attempts.successesAreReal,
+  "stopped means stopped": attempts.stoppedMeansStopped,
+  "retries are the user's": attempts.retriesAreTheUsers,
+  "limits hold": limitsHold,
+  "dependencies hold": dependenciesHold,
+  "callbacks exactly once a cause": callbacksAreOnce,
+  "what was acknowledged is there": attempts.acknowledgedIsThere,
+  "every slot of the schedule once": attempts.everySlotOnce,
+  "losses are found in time": lossesAreFoundInTime,
+};
+
+export interface Broken {
+  readonly invariant: string;
+  readonly by: readonly string[];
+}
+
+export function check(evidence: attempts.Evidence): Broken[] {
+  return Object.entries(INVARIANTS).flatMap(([invariant, holds]) => {
+    const by = holds(evidence);
+    return by.length === 0 ? [] : [{ invariant, by }];
+  });
+}

@@ -1,0 +1,150 @@
+// Carries the plan out. A fault that takes a while runs beside those that follow. What it did, and when, is kept: the
+// checker forgives a child that the monkey killed, and times that lie in an outage of Postgres.
+import { appendFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fleet } from "../rig/fleet.ts";
+import type { Member } from "../rig/member.ts";
+import type { Fault, Planned } from "./plan.ts";
+
+export interface Done {
+  readonly fault: Fault;
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  to: number;
+  note: string;
+}
+
+export class Monkey {
+  readonly done: Done[] = [];
+  readonly #fleet: Fleet;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Resolves when the time is over and every fault has ended. */
+  async play(plan: readonly Planned[], durationMs: number): Promise<void> {
+    const begin = performance.now();
+    for (const planned of plan) {
+      await sleep(Math.max(0, planned.atMs - (performance.now() - begin)));
+      this.#begin(planned);
+    }
+    await sleep(Math.max(0, durationMs - (performance.now() - begin)));
+    await Promise.all(this.#underWay);
+  }
+
+  #begin(fault: Fault): void {
+    const entry: Done = { fault, from: Date.now(), to: 0, note: "" };
+    this.done.push(entry);
+    const running = this.#inflict(fault)
+      .then(
+        (note) => void (entry.note = note ?? ""),
+        // The server that it wanted to hurt was down already.
+        (error: unknown) => void (entry.note = `not done: ${String(error)}`),
+      )
+      .finally(() => {
+        entry.to = Date.now();
+        this.#underWay.delete(running);
+      });
+    this.#underWay.add(running);
+  }
+
+  async #inflict(fault: Fault): Promise<string | void> {
+    const { servers } = this.#fleet;
+    switch (fault.kind) {
+      case "kill":
+        return this.#fleet.named(fault.member).kill();
+      case "terminate":
+        return this.#fleet.named(fault.member).terminate();
+      case "freeze": {
+        const member = this.#fleet.named(fault.member);
+        member.freeze();
+        await sleep(fault.ms);
+        return member.thaw();
+      }
+      case "kill-child":
+        return await this.#killChild(this.#fleet.named(fault.member), fault.nth);
+      case "cut":
+      case "swallow":
+      case "slow": {
+        const member = this.#fleet.named(fault.member);
+        const link = fault.link === "postgres" ? member.postgresLink : member.redisLink;
+        if (fault.kind === "slow") link.slow(fault.byMs);
+        else link[fault.kind]();
+        await sleep(fault.ms);
+        return link.heal();
+      }
+      case "break-commit":
+        await Promise.race([this.#fleet.named(fault.member).postgresLink.breakNextCommit(fault.when), sleep(5_000)]);
+        return;
+      case "redis-flush":
+        await servers.redisCommand((redis) => redis.flushall());
+        return;
+      case "redis-lose-keys":
+        return await servers.redisCommand(async (redis) => {
+          const keys = await redis.keys("*");
+          const lost = keys.filter((_, i) => (i * 0.618) % 1 < fault.share);
+          if (lost.length > 0) await redis.del(...lost);
+          return `${lost.length} of ${keys.length} keys`;
+        });
+      case "redis-restart":
+        return await this.#alone("redis", () => servers.restartRedis(fault.ms));
+      case "redis-hang":
+        return await this.#alone("redis", async () => {
+          const { pid } = servers.redis;
+          process.kill(pid, "SIGSTOP");
+          await sleep(fault.ms);
+          process.kill(pid, "SIGCONT");
+        });
+      case "postgres-terminate": {
+        const rows = await servers.query<{ n: number }>(
+          `select count(pg_terminate_backend(pid))::int as n from pg_stat_activity
+           where backend_type = 'client backend' and pid <> pg_backend_pid() and pid % 10 < $1::float8 * 10`,
+          [fault.share],
+        );
+        return `${rows[0]?.n} sessions`;
+      }
+      case "postgres-restart":
+        return await this.#alone("postgres", () => servers.restartPostgres(fault.signal, fault.ms));
+      case "foreign-lock":
+        return await this.#lock(fault.table, fault.ms);
+    }
+  }
+
+  /** One thing at a time is done to the server itself. */
+  readonly #busy = new Set<string>();
+  async #alone(server: string, run: () => Promise<void>): Promise<string | void> {
+    if (this.#busy.has(server)) return "not done: it is down already";
+    this.#busy.add(server);
+    try {
+      await run();
+    } finally {
+      this.#busy.delete(server);
+    }
+  }
+
+  async #killChild(member: Member, nth: number): Promise<string> {
+    const children = await member.children();
+    const pid = children[nth % Math.max(1, children.length)];
+    if (pid === undefined) return "not done: it has no children";
+    // Written first: what is killed and not written would be charged to the task.
+    const line = { event: "killed-child", pid, at: Date.now() };
+    await appendFile(this.#fleet.effectsFile, `${JSON.stringify(line)}\n`);
+    process.kill(pid, "SIGKILL");
+    return `child ${pid}`;
+  }
+
+  /** Somebody's long transaction: rows of the newest half are locked and then let go. */
+  async #lock(table: string, ms: number): Promise<void> {
+    const client = await this.#fleet.servers.client();
+    try {
+      await client.query("begin");
+      await client.query(`select from ${table} order by random() limit 20 for update`);
+      await sleep(ms);
+      await client.query("rollback");
+    } finally {
+      await client.end();
+    }
+  }
+}

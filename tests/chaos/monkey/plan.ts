@@ -1,0 +1,99 @@
+// What the monkey does, decided from the seed alone before anything starts: the same seed gives the same faults at the
+// same times. Faults overlap: each lasts for a while, and the next does not wait for its end.
+import { Random } from "../random.ts";
+import { TIMES } from "../rig/fleet.ts";
+
+export type Fault =
+  | { readonly kind: "kill" | "terminate"; readonly member: string }
+  | { readonly kind: "freeze"; readonly member: string; readonly ms: number }
+  | { readonly kind: "kill-child"; readonly member: string; readonly nth: number }
+  | { readonly kind: "cut" | "swallow"; readonly member: string; readonly link: LinkName; readonly ms: number }
+  | {
+      readonly kind: "slow";
+      readonly member: string;
+      readonly link: LinkName;
+      readonly ms: number;
+      readonly byMs: number;
+    }
+  | { readonly kind: "break-commit"; readonly member: string; readonly when: "before" | "after" }
+  | { readonly kind: "redis-flush" }
+  | { readonly kind: "redis-lose-keys"; readonly share: number }
+  | { readonly kind: "redis-restart" | "redis-hang"; readonly ms: number }
+  | { readonly kind: "postgres-terminate"; readonly share: number }
+  | { readonly kind: "postgres-restart"; readonly signal: "SIGQUIT" | "SIGKILL"; readonly ms: number }
+  | { readonly kind: "foreign-lock"; readonly table: "slot_pool" | "dag_run" | "task_instance"; readonly ms: number };
+
+export type LinkName = "postgres" | "redis";
+export type Planned = Fault & { readonly atMs: number };
+
+const WORKERS = ["worker-1", "worker-2", "worker-3"] as const;
+const SCHEDULERS = ["scheduler-1", "scheduler-2"] as const;
+const ANY = [
+  ...WORKERS,
+  ...WORKERS,
+  ...SCHEDULERS,
+  ...SCHEDULERS,
+  "triggerer-1",
+  "triggerer-2",
+  "api-1",
+  "dag-processor-1",
+];
+const FROZEN_MS = TIMES.lease * 2_000;
+
+export function planFaults(seed: number, durationMs: number): Planned[] {
+  const random = new Random(seed);
+  const planned: Planned[] = [];
+  for (let atMs = random.between(1_000, 2_500); atMs < durationMs; atMs += random.between(700, 2_600)) {
+    planned.push({ ...draw(random), atMs: Math.round(atMs) });
+  }
+  return planned;
+}
+
+const KINDS: readonly ((random: Random) => Fault)[] = [
+  (random) => ({ kind: "kill", member: random.pick(WORKERS) }),
+  (random) => ({ kind: "kill", member: random.pick(SCHEDULERS) }),
+  (random) => ({ kind: "kill", member: random.pick(ANY) }),
+  (random) => ({ kind: "terminate", member: random.pick(ANY) }),
+  (random) => ({ kind: "terminate", member: random.pick(WORKERS) }),
+  (random) => ({ kind: "freeze", member: random.pick(WORKERS), ms: FROZEN_MS }),
+  (random) => ({ kind: "freeze", member: random.pick(ANY), ms: FROZEN_MS }),
+  (random) => ({ kind: "kill-child", member: random.pick(WORKERS), nth: random.below(4) }),
+  (random) => ({
+    kind: "cut",
+    member: random.pick(ANY),
+    link: random.pick(["postgres", "redis"]),
+    ms: random.between(200, 5_000),
+  }),
+  (random) => ({
+    kind: "swallow",
+    member: random.pick(ANY),
+    link: random.pick(["postgres", "redis"]),
+    ms: random.between(500, 6_000),
+  }),
+  (random) => ({
+    kind: "slow",
+    member: random.pick(ANY),
+    link: random.pick(["postgres", "redis"]),
+    ms: random.between(1_000, 5_000),
+    byMs: Math.round(random.between(20, 400)),
+  }),
+  (random) => ({ kind: "break-commit", member: random.pick(WORKERS), when: random.pick(["before", "after"]) }),
+  (random) => ({ kind: "break-commit", member: random.pick(ANY), when: random.pick(["before", "after"]) }),
+  () => ({ kind: "redis-flush" }),
+  (random) => ({ kind: "redis-lose-keys", share: random.between(0.2, 0.9) }),
+  (random) => ({ kind: "redis-restart", ms: random.pick([200, 3_000]) }),
+  (random) => ({ kind: "redis-hang", ms: random.between(500, 4_000) }),
+  (random) => ({ kind: "postgres-terminate", share: random.pick([0.3, 1]) }),
+  (random) => ({
+    kind: "postgres-restart",
+    signal: random.pick(["SIGQUIT", "SIGQUIT", "SIGKILL"]),
+    ms: random.between(0, 1_500),
+  }),
+  (random) => ({
+    kind: "foreign-lock",
+    table: random.pick(["slot_pool", "dag_run", "task_instance"]),
+    ms: random.between(500, 3_000),
+  }),
+];
+
+const draw = (random: Random): Fault => random.pick(KINDS)(random);

@@ -1,0 +1,157 @@
+// One process of the fleet with its own links, and the supervisor that every deployment has: what ends is started again.
+// An end that nobody caused is written down, and so is whatever a killed process leaves behind.
+import { readFile } from "node:fs/promises";
+import { spawnMillrace, type MillraceProcess } from "@millrace/testkit/rig";
+import { openLink, type Link } from "./link.ts";
+import type { Servers } from "./servers.ts";
+
+export type MemberKind = "scheduler" | "worker" | "triggerer" | "api" | "dag-processor";
+
+export interface MemberPlan {
+  readonly name: string;
+  readonly kind: MemberKind;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly servers: Servers;
+  /** Told of what must not happen. */
+  readonly violation: (what: string) => void;
+}
+
+const RESTART_AFTER_MS = 100;
+
+export class Member {
+  readonly name: string;
+  readonly kind: MemberKind;
+  readonly postgresLink: Link;
+  readonly redisLink: Link;
+  readonly logs: string[] = [];
+  readonly #plan: MemberPlan;
+  #process: MillraceProcess | undefined;
+  #life: Promise<void> = Promise.resolve();
+  #expected: "killed" | "asked" | undefined;
+  #stopped = false;
+
+  private constructor(plan: MemberPlan, postgresLink: Link, redisLink: Link) {
+    this.name = plan.name;
+    this.kind = plan.kind;
+    this.#plan = plan;
+    this.postgresLink = postgresLink;
+    this.redisLink = redisLink;
+  }
+
+  static async start(plan: MemberPlan): Promise<Member> {
+    const { servers } = plan;
+    const member = new Member(plan, await openLink(servers.postgresAddress), await openLink(servers.redisAddress));
+    member.#life = member.#live();
+    return member;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  get lines(): readonly string[] {
+    return this.#process?.lines ?? [];
+  }
+
+  async ready(timeoutMs = 60_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      try {
+        await this.#process?.waitForLine(/ is ready/, Math.max(1, deadline - performance.now()));
+        return;
+      } catch (error) {
+        // It ended, and another comes up in its place.
+        if (performance.now() >= deadline || this.#stopped) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  }
+
+  kill(): void {
+    this.#expected = "killed";
+    this.#process?.kill("SIGKILL");
+  }
+
+  terminate(): void {
+    if (this.#expected !== undefined) return;
+    this.#expected = "asked";
+    this.#process?.kill("SIGTERM");
+  }
+
+  freeze(): void {
+    this.#process?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#process?.kill("SIGCONT");
+  }
+
+  /** Processes that this one started: the children of a worker. */
+  async children(): Promise<number[]> {
+    const { pid } = this;
+    if (pid === undefined) return [];
+    const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
+    return text.split(" ").filter(Boolean).map(Number);
+  }
+
+  /** Ends it for good: cleanly, if it can. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#process?.kill("SIGCONT");
+    this.kill();
+    await this.#life;
+    await this.postgresLink.close();
+    await this.redisLink.close();
+  }
+
+  async #live(): Promise<void> {
+    while (!this.#stopped) {
+      this.#expected = undefined;
+      const started = this.#spawn();
+      this.#process = started;
+      const { code, signal } = await started.exited;
+      this.#judge(code, signal, started.lines);
+      await started.dispose().catch((error: unknown) => {
+        this.#plan.violation(`${this.name} left processes behind: ${String(error).slice(0, 500)}`);
+      });
+      this.logs.push(...started.lines, `-- ${this.name} (${started.pid}) ended with ${String(code ?? signal)}`);
+      if (!this.#stopped) await new Promise((resolve) => setTimeout(resolve, RESTART_AFTER_MS));
+    }
+  }
+
+  #spawn(): MillraceProcess {
+    const { args, env, cwd, servers } = this.#plan;
+    const url = new URL(servers.postgresUrl);
+    url.port = String(this.postgresLink.port);
+    return spawnMillrace({
+      args,
+      cwd,
+      env: {
+        ...env,
+        MILLRACE__DATABASE__URL: url.toString(),
+        MILLRACE__BROKER__URL: `redis://127.0.0.1:${this.redisLink.port}/0`,
+      },
+    });
+  }
+
+  #judge(code: number | null, signal: NodeJS.Signals | null, lines: readonly string[]): void {
+    const last = lines.slice(-8).join("\n    ");
+    for (const line of lines) {
+      if (/uncaughtException|unhandledRejection/.test(line)) {
+        this.#plan.violation(`${this.name} met an error that nobody handled: ${line.slice(0, 1_500)}`);
+      }
+    }
+    // With nothing there to connect to, a start ends with a message and code 3: the supervisor's business.
+    const neverReady = !lines.some((line) => / is ready/.test(line));
+    if (neverReady && code === 3) return;
+    // Asked before it could listen for it.
+    if (neverReady && this.#expected === "asked" && signal === "SIGTERM") return;
+    if (this.#expected === "killed" && signal === "SIGKILL") return;
+    if (this.#expected === "asked" && code === 0) return;
+    this.#plan.violation(
+      `${this.name} ended by itself with ${String(code ?? signal)}${this.#expected === undefined ? "" : ` (it was ${this.#expected})`}:\n    ${last}`,
+    );
+  }
+}
