@@ -13,6 +13,8 @@ export interface ExpectedTask {
   readonly callbacks?: readonly ("onSuccess" | "onFailure" | "onRetry")[];
   /** Its value is the key of the try that won. */
   readonly givesKey?: boolean;
+  /** It waits without a worker. One that loses its worker after the wait goes on from there, in another try. */
+  readonly waits?: boolean;
   /** It throws in each of its tries. */
   readonly alwaysThrows?: boolean;
 }
@@ -76,7 +78,7 @@ export const DAGS: Readonly<Record<string, ExpectedDag>> = {
   chaos_waits: {
     maxActiveRuns: 6,
     maxActiveTasks: 16,
-    tasks: { waited: plain, after_wait: { ...plain, upstream: ["waited"] } },
+    tasks: { waited: { ...plain, waits: true }, after_wait: { ...plain, upstream: ["waited"] } },
   },
   chaos_paced: { maxActiveRuns: 4, maxActiveTasks: 16, tasks: { paced: plain } },
   chaos_ticking: { maxActiveRuns: 3, maxActiveTasks: 16, tasks: { tick: plain } },

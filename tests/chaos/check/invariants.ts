@@ -107,18 +107,25 @@ export const everythingEnded: Invariant = ({ history }) => [
 export const successesAreReal: Invariant = (evidence) => {
   const { history, effects } = evidence;
   const found: string[] = [];
-  const wins = history.changes.filter((change) => change.from === "running" && change.to === "success");
-  for (const change of wins) {
-    const lines = effects.of(keyOf(change, change.tryNumber));
-    for (const event of ["start", "end"] as const) {
-      if (!lines.some((line) => line.event === event))
-        found.push(`${keyOf(change, change.tryNumber)} succeeded, and its handler has no ${event}`);
-    }
+  const did = (key: string, ...events: readonly string[]) =>
+    effects.of(key).some((line) => events.includes(line.event));
+  for (const change of history.changes) {
+    if (change.from !== "running" || change.to !== "success") continue;
+    const key = keyOf(change, change.tryNumber);
+    const hasBegun = taskOf(change)?.waits === true ? did(key, "start", "resume") : did(key, "start");
+    if (!hasBegun) found.push(`${key} succeeded, and its handler never started`);
+    if (!did(key, "end")) found.push(`${key} succeeded, and its handler did not end`);
   }
   for (const task of history.tasks) {
-    if (isTouched(evidence, task) || taskOf(task)?.givesKey !== true) continue;
-    const expected = task.state === "success" ? keyOf(task, task.tryNumber) : null;
-    if ((task.value ?? null) !== expected)
+    const expected = taskOf(task);
+    if (isTouched(evidence, task) || expected?.givesKey !== true) continue;
+    const isRight =
+      task.state !== "success"
+        ? task.value === null
+        : expected.waits === true
+          ? triesOf(task).some((key) => key === task.value && did(key, "start"))
+          : task.value === keyOf(task, task.tryNumber);
+    if (!isRight)
       found.push(
         `${nameOf(task)} is ${task.state} in try ${task.tryNumber}, its value is ${JSON.stringify(task.value)}`,
       );

@@ -96,6 +96,8 @@ test("a worker whose queue no longer answers is not counted among the living", a
   expect(await living()).toBe(1);
   await said(40_000);
   expect(await living()).toBe(0);
+  await job.stop();
+});
 
 test("a process that loses its connection while it registers goes on, and is seen once", async () => {
   const clock = fakeClock();
