@@ -44,10 +44,10 @@ test("what is true already fires at once; the others are looked at together afte
   await settle();
   expect(looks).toEqual([[1, 2, 3]]);
   expect([fired, polls.size]).toEqual([[{ triggerId: 2, outcome: EVENT }], 2]);
-  clock.advance(9_999);
+  await clock.advance(9_999);
   await settle();
   expect(looks).toHaveLength(1);
-  clock.advance(1);
+  await clock.advance(1);
   await settle();
   expect(looks[1]).toEqual([1, 3]);
   expect([fired.length, polls.size]).toEqual([3, 0]);
@@ -64,7 +64,7 @@ test("a look that fails is told once and followed by the next", async () => {
   polls.add([wait(1, { pollSeconds: 1 })]);
   for (let i = 0; i < 3; i++) {
     await settle();
-    clock.advance(1_000);
+    await clock.advance(1_000);
   }
   await settle();
   expect(troubles).toEqual(["1 no route"]);

@@ -156,7 +156,7 @@ test("a trigger can end its task without a worker", async () => {
   expect(
     Object.values(tasks)
       .map(({ taskId, state, reason }) => [taskId, state, reason])
-      .sort(),
+      .sort(([a], [b]) => String(a).localeCompare(String(b))),
   ).toEqual([
     ["failed", "failed", "gone"],
     ["final", "failed", "gone for good"],
