@@ -17,6 +17,9 @@ export class Aborted extends Error {}
 /** It was committed, and nobody told. */
 export class AnswerLost extends Error {}
 
+// Made once: what costs most of an error is its stack, which says nothing here.
+const ANSWER_LOST = new AnswerLost();
+
 const LOCK_TIMEOUT = 10_000;
 const IDLE_TRANSACTION_TIMEOUT = 4_000;
 const TRAVEL_AT_MOST = 20;
@@ -102,7 +105,7 @@ export class Driver {
       const result = yield* work(tx);
       yield TRAVEL;
       tx.commit();
-      if (this.answersLost > 0 && this.#random.chance(this.answersLost)) throw new AnswerLost();
+      if (this.answersLost > 0 && this.#random.chance(this.answersLost)) throw ANSWER_LOST;
       yield TRAVEL;
       return result;
     } finally {

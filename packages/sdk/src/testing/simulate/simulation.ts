@@ -141,7 +141,9 @@ export class Simulation {
   }
 
   #createDueRuns(): number {
-    if (this.#agenda.now >= this.#options.until) return 0;
+    const { now } = this.#agenda;
+    const { pointer } = this.dag.committed;
+    if (now >= this.#options.until || pointer === undefined || pointer.runAfter > now) return 0;
     return this.#transaction("scheduler", (tx) => createDueRuns(tx, this.#deps));
   }
 
