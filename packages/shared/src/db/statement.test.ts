@@ -138,6 +138,43 @@ describe("from every state of a task instance", () => {
   );
 });
 
+describe("on a long history", () => {
+  interface Plan {
+    readonly "Node Type": string;
+    readonly "Relation Name"?: string;
+    readonly Plans?: readonly Plan[];
+  }
+  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+  test("no statement about an attempt reads all of task_instance", async () => {
+    const run = await seedRun(db, await seedDag(db, "dag"), "r");
+    const id = await seedTask(db, run, "a", { state: "running" });
+    await db.read(
+      `insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, run_after, state)
+       select gen_random_uuid(), 't' || g, 'dag', 'r', $1, now(), 'success' from generate_series(1, 20000) g`,
+      [run],
+    );
+    await db.read("analyze task_instance");
+    const reading: string[] = [];
+    for (const statement of named(Object.keys(TASK_CALLS))) {
+      const [version] = await db.read<{ id: string }>("select id from dag_version");
+      const params = (TASK_CALLS[statement.name]?.(id, "running", "success") ?? []).map((param) =>
+        param === VERSION ? version?.id : param,
+      );
+      const [row] = await db.read<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
+        `explain (format json) ${statement.sql}`,
+        params,
+      );
+      const plan = row?.["QUERY PLAN"][0]?.Plan;
+      const scans = plan === undefined ? [] : nodesOf(plan);
+      if (scans.some((node) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "task_instance")) {
+        reading.push(statement.name);
+      }
+    }
+    expect(reading).toEqual([]);
+  });
+});
+
 describe("from every state of a run", () => {
   test.each(named(Object.keys(RUN_CALLS)))(
     "$name moves along the edges it declares and no other",

@@ -8,6 +8,7 @@ import * as waiting from "./0006-waiting.ts";
 import * as timetable from "./0007-timetable.ts";
 import * as backfill from "./0008-backfill.ts";
 import * as jobIdentity from "./0009-job-identity.ts";
+import * as callbackTrigger from "./0013-callback-trigger.ts";
 
 export interface Migration {
   readonly name: string;
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   timetable,
   backfill,
   jobIdentity,
+  callbackTrigger,
 ];

@@ -20,7 +20,7 @@ export const answerQuestion = defineStatement<
   transitions: ["deferred>scheduled"],
   sql: `
 with locked as (
-  select row_id, id, trigger_id from task_instance where id = $1 and epoch = $2 and state = 'deferred'
+  select id, trigger_id from task_instance where id = $1 and epoch = $2 and state = 'deferred'
   for update
 ), answered as (
   update hitl_detail h set responded_at = now(), responded_by = $5::jsonb, chosen_options = $3::jsonb, params_input = $4::jsonb

@@ -44,6 +44,6 @@ with locked as (
 update task_instance ti set id = l.new_id, state = null, epoch = ti.epoch + 1, max_tries = ti.try_number + l.retries,
   infra_failures = 0, start_date = null, end_date = null, duration = null, retry_at = null, state_reason = null,
   ${FRESH_START}, updated_at = now()
-from locked l where ti.row_id = l.row_id
+from locked l where ti.id = l.id
 returning l.id`,
 });

@@ -35,12 +35,12 @@ with locked as (
   update task_instance ti set id = l.new_id, state = null, epoch = ti.epoch + 1, max_tries = ti.try_number + l.retries,
     infra_failures = 0, start_date = null, end_date = null, duration = null, retry_at = null, state_reason = null,
     ${FRESH_START}, updated_at = now()
-  from locked l where ti.row_id = l.row_id and l.state = 'restarting'
+  from locked l where ti.id = l.id and l.state = 'restarting'
   returning ti.dag_run_id, ti.task_id, 'none' as state
 ), ended as (
   update task_instance ti set state = coalesce(l.mark, 'failed'), epoch = ti.epoch + 1, mark = null, end_date = now(),
     duration = extract(epoch from now() - ti.start_date), updated_at = now()
-  from locked l where ti.row_id = l.row_id and l.state = 'shutdown'
+  from locked l where ti.id = l.id and l.state = 'shutdown'
   returning ti.dag_run_id, ti.task_id, ti.state
 )
 select dag_run_id as "dagRunId", task_id as "taskId", state from restarted

@@ -24,7 +24,7 @@ export const deferAttempts = defineStatement<DeferParams, { readonly id: string 
   transitions: ["running>deferred"],
   sql: `
 with locked as (
-  select ti.row_id, ti.id, ti.dag_run_id, d.name, d.kwargs, d.queue, d.on_event, d.state, d.timeout, d.question::jsonb as q
+  select ti.id, ti.dag_run_id, d.name, d.kwargs, d.queue, d.on_event, d.state, d.timeout, d.question::jsonb as q
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[])
     as d(id, epoch, name, kwargs, queue, on_event, state, timeout, question)
   join task_instance ti on ti.id = d.id and ti.epoch = d.epoch and ti.state = 'running'
@@ -47,6 +47,6 @@ with locked as (
 update task_instance ti set state = 'deferred', epoch = ti.epoch + 1, trigger_id = n.trigger_id,
   trigger_timeout = now() + make_interval(secs => n.timeout), next_method = n.on_event,
   next_kwargs = coalesce(ti.next_kwargs, '{}') - 'event' || jsonb_build_object('state', n.state::jsonb), updated_at = now()
-from numbered n where ti.row_id = n.row_id
+from numbered n where ti.id = n.id
 returning ti.id`,
 });

@@ -10,7 +10,7 @@ export const finishDeferred = defineStatement<FinishParams, { readonly id: strin
   transitions: ["deferred>success", "deferred>failed", "deferred>skipped"],
   sql: `
 with locked as (
-  select ti.row_id, ti.trigger_id, f.state, f.branch, f.reason
+  select ti.id, ti.trigger_id, f.state, f.branch, f.reason
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $8::text[]) as f(id, epoch, state, branch, reason)
   join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'deferred'
   order by ti.id
@@ -19,7 +19,7 @@ with locked as (
   update task_instance ti set state = l.state, epoch = ti.epoch + 1, end_date = now(),
     duration = extract(epoch from now() - ti.start_date), branch_decision = l.branch::jsonb, trigger_id = null,
     trigger_timeout = null, next_method = null, next_kwargs = null, state_reason = left(l.reason, 1000), updated_at = now()
-  from locked l where ti.row_id = l.row_id
+  from locked l where ti.id = l.id
   returning ti.id, ti.dag_run_id, ti.dag_id, ti.run_id, ti.task_id, ti.map_index
 ), ${PUSH_RESULTS}
 select id from done`,
@@ -51,7 +51,7 @@ with locked as (
   update task_instance ti set id = l.new_id, state = 'up_for_retry', epoch = ti.epoch + 1, end_date = now(),
     duration = extract(epoch from now() - ti.start_date), retry_at = now() + make_interval(secs => l.delay),
     state_reason = left(l.reason, 1000), ${FRESH_START}, updated_at = now()
-  from locked l where ti.row_id = l.row_id
+  from locked l where ti.id = l.id
 )
 select id from locked`,
 });

@@ -30,7 +30,7 @@ export const markAttempts = defineStatement<MarkParams, { readonly id: string }>
   transitions: FROM.flatMap((from) => TO.filter((to) => to !== from).map((to) => `${from}>${to}`)),
   sql: `
 with locked as (
-  select ti.row_id, ti.trigger_id, m.state, m.reason
+  select ti.id, ti.trigger_id, m.state, m.reason
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as m(id, epoch, state, reason)
   join task_instance ti on ti.id = m.id and ti.epoch = m.epoch
     and coalesce(ti.state, 'none') not in ('running', 'restarting', 'shutdown') and coalesce(ti.state, 'none') <> m.state
@@ -40,6 +40,6 @@ with locked as (
 update task_instance ti set state = w.state, epoch = ti.epoch + 1, start_date = coalesce(ti.start_date, now()), end_date = now(),
   duration = extract(epoch from now() - coalesce(ti.start_date, now())), retry_at = null, trigger_id = null, trigger_timeout = null,
   next_method = null, next_kwargs = null, state_reason = left(w.reason, 1000), updated_at = now()
-from locked w where ti.row_id = w.row_id
+from locked w where ti.id = w.id
 returning ti.id`,
 });

@@ -12,7 +12,7 @@ export const removeAttempts = defineStatement<
   transitions: FROM.map((from) => `${from}>removed`),
   sql: `
 with locked as (
-  select ti.row_id, ti.trigger_id
+  select ti.id, ti.trigger_id
   from unnest($1::uuid[], $2::int[]) as r(id, epoch)
   join task_instance ti on ti.id = r.id and ti.epoch = r.epoch
     and coalesce(ti.state, 'none') in (${FROM.map((state) => `'${state}'`).join(", ")})
@@ -22,6 +22,6 @@ with locked as (
 update task_instance ti set state = 'removed', epoch = ti.epoch + 1, end_date = now(), retry_at = null, trigger_id = null,
   trigger_timeout = null, next_method = null, next_kwargs = null,
   state_reason = 'its run was moved to a version of the DAG without this task', updated_at = now()
-from locked l where ti.row_id = l.row_id
+from locked l where ti.id = l.id
 returning ti.id`,
 });

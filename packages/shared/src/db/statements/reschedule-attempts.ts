@@ -15,7 +15,7 @@ export const rescheduleAttempts = defineStatement<RescheduleParams, { readonly i
   transitions: ["running>up_for_reschedule"],
   sql: `
 with locked as (
-  select ti.row_id, ti.id, ti.dag_run_id, f.delay, f.started_at
+  select ti.id, ti.dag_run_id, f.delay, f.started_at
   from unnest($1::uuid[], $2::int[], $3::float8[], $4::timestamptz[]) as f(id, epoch, delay, started_at)
   join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
   order by ti.id
@@ -30,6 +30,6 @@ update task_instance ti set state = 'up_for_reschedule', epoch = ti.epoch + 1, e
   next_kwargs = coalesce(ti.next_kwargs, '{}') - 'event'
     || jsonb_build_object('reschedules', coalesce((ti.next_kwargs->>'reschedules')::int, 0) + 1),
   updated_at = now()
-from locked l where ti.row_id = l.row_id
+from locked l where ti.id = l.id
 returning ti.id`,
 });

@@ -19,7 +19,7 @@ export const resumeDeferred = defineStatement<
   transitions: ["deferred>scheduled"],
   sql: `
 with locked as (
-  select ti.row_id, ti.trigger_id, f.event
+  select ti.id, ti.trigger_id, f.event
   from unnest($1::int[], $2::text[]) as f(trigger_id, event)
   join task_instance ti on ti.trigger_id = f.trigger_id and ti.state = 'deferred'
     and (ti.next_method is distinct from 'end' or f.event::jsonb->>'kind' <> 'event')
@@ -29,6 +29,6 @@ with locked as (
 update task_instance ti set state = 'scheduled', epoch = ti.epoch + 1, scheduled_dttm = now(), trigger_id = null,
   trigger_timeout = null, next_method = 'resume',
   next_kwargs = coalesce(ti.next_kwargs, '{}') || jsonb_build_object('event', l.event::jsonb), updated_at = now()
-from locked l where ti.row_id = l.row_id
+from locked l where ti.id = l.id
 returning l.trigger_id as "triggerId", ti.dag_run_id as "dagRunId", ti.task_id as "taskId"`,
 });

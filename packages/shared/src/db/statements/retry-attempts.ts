@@ -36,7 +36,7 @@ with locked as (
     state_reason = left(l.reason, 1000),
     next_method = case when l.free then ti.next_method end, next_kwargs = case when l.free then ti.next_kwargs end,
     ${FRESH_ATTEMPT}, updated_at = now()
-  from locked l where ti.row_id = l.row_id
+  from locked l where ti.id = l.id
 )
 select id from locked`,
 });

@@ -21,7 +21,7 @@ export const startFromTriggers = defineStatement<StartFromTriggersParams, { read
   transitions: FROM.map((from) => `${from}>deferred`),
   sql: `
 with locked as (
-  select ti.row_id, ti.dag_run_id, ti.task_id, ti.map_index, ti.try_number, d.name, d.kwargs, d.queue, d.on_event, d.timeout
+  select ti.id, ti.dag_run_id, ti.task_id, ti.map_index, ti.try_number, d.name, d.kwargs, d.queue, d.on_event, d.timeout
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
     as d(id, epoch, from_state, name, kwargs, queue, on_event, timeout)
   join task_instance ti on ti.id = d.id and ti.epoch = d.epoch and coalesce(ti.state, 'none') = d.from_state
@@ -41,6 +41,6 @@ update task_instance ti set state = 'deferred', epoch = ti.epoch + 1, try_number
   end_date = null, duration = null, retry_at = null, scheduled_dttm = now(), trigger_id = n.trigger_id,
   trigger_timeout = now() + make_interval(secs => n.timeout), next_method = n.on_event, next_kwargs = '{"state": null}',
   updated_at = now()
-from numbered n where ti.row_id = n.row_id
+from numbered n where ti.id = n.id
 returning ti.id`,
 });

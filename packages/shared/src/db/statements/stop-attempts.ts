@@ -16,7 +16,7 @@ export const stopAttempts = defineStatement<StopParams, { readonly id: string }>
   transitions: ["running>restarting", "running>shutdown", "restarting>shutdown", "shutdown>restarting"],
   sql: `
 with wanted as (
-  select ti.row_id, s.to_state, s.mark, s.reason
+  select ti.id, s.to_state, s.mark, s.reason
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as s(id, to_state, mark, reason)
   join task_instance ti on ti.id = s.id and ti.state in ('running', 'restarting', 'shutdown')
   order by ti.id
@@ -26,6 +26,6 @@ update task_instance ti set
   epoch = ti.epoch + (ti.state <> w.to_state)::int,
   state = w.to_state, mark = w.mark, callbacks_wanted = current_setting('millrace.run_callbacks', true) is distinct from 'off',
   state_reason = left(w.reason, 1000), updated_at = now()
-from wanted w where ti.row_id = w.row_id
+from wanted w where ti.id = w.id
 returning ti.id`,
 });

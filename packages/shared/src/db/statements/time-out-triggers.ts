@@ -14,7 +14,7 @@ export const timeOutTriggers = defineStatement<readonly [limit: number], TimedOu
   transitions: ["deferred>scheduled"],
   sql: `
 with locked as (
-  select row_id, trigger_id from task_instance
+  select id, trigger_id from task_instance
   where state = 'deferred' and trigger_timeout <= now()
   order by id
   limit $1
@@ -23,6 +23,6 @@ with locked as (
 update task_instance ti set state = 'scheduled', epoch = ti.epoch + 1, scheduled_dttm = now(), trigger_id = null,
   trigger_timeout = null, next_method = 'resume',
   next_kwargs = coalesce(ti.next_kwargs, '{}') || '{"event": {"kind": "timeout"}}', updated_at = now()
-from locked l where ti.row_id = l.row_id
+from locked l where ti.id = l.id
 returning ti.id, ti.dag_run_id as "dagRunId", ti.task_id as "taskId"`,
 });
