@@ -120,8 +120,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "what is sent again has the id of what was sent",
     file: "packages/shared/src/queue/broker.ts",
-    find: '${again ? `_${Date.now().toString(36)}` : ""}',
-    replace: '${again ? "" : ""}',
+    find: 'again ? `_${Math.floor(Date.now() / COPY_MS) % COPIES}` : ""',
+    replace: 'again ? "" : ""',
     by: ["packages/shared/src/queue/send-again.test.ts"],
   },
   {
