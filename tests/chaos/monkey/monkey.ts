@@ -1,6 +1,7 @@
 // Carries the plan out. A fault that takes a while runs beside those that follow. What it did, and when, is kept: the
 // checker forgives a child that the monkey killed, and times that lie in an outage of Postgres.
 import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "../rig/fleet.ts";
 import type { Member } from "../rig/member.ts";
@@ -75,6 +76,32 @@ export class Monkey {
         await sleep(fault.ms);
         return link.heal();
       }
+      case "trickle": {
+        const member = this.#fleet.named(fault.member);
+        const link = fault.link === "postgres" ? member.postgresLink : member.redisLink;
+        link.trickle();
+        await sleep(fault.ms);
+        return link.heal();
+      }
+      case "roll":
+        return await this.#alone("roll", async () => {
+          for (const member of this.#fleet.members) {
+            member.terminate();
+            await sleep(500);
+            await member.ready();
+          }
+        });
+      case "dag-file-changed":
+        await appendFile(join(this.#fleet.dir, "dags", "load.ts"), `export const change${fault.nth} = true;\n`);
+        return;
+      case "redis-full":
+        return await servers.redisCommand(async (redis) => {
+          await redis.config("SET", "maxmemory", "1");
+          await sleep(fault.ms);
+          await redis.config("SET", "maxmemory", "0");
+        });
+      case "connections-used-up":
+        return await this.#alone("connections", () => this.#useUpConnections(fault.ms));
       case "break-commit":
         await Promise.race([this.#fleet.named(fault.member).postgresLink.breakNextCommit(fault.when), sleep(5_000)]);
         return;
@@ -133,6 +160,17 @@ export class Monkey {
     await appendFile(this.#fleet.effectsFile, `${JSON.stringify(line)}\n`);
     process.kill(pid, "SIGKILL");
     return `child ${pid}`;
+  }
+
+  async #useUpConnections(ms: number): Promise<void> {
+    const taken: Awaited<ReturnType<Fleet["servers"]["client"]>>[] = [];
+    try {
+      for (;;) taken.push(await this.#fleet.servers.client());
+    } catch {
+      await sleep(ms);
+    } finally {
+      await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
+    }
   }
 
   /** Somebody's long transaction: rows of the newest half are locked and then let go. */

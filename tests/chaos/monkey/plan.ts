@@ -17,6 +17,11 @@ export type Fault =
     }
   | { readonly kind: "break-commit"; readonly member: string; readonly when: "before" | "after" }
   | { readonly kind: "redis-flush" }
+  | { readonly kind: "redis-full"; readonly ms: number }
+  | { readonly kind: "connections-used-up"; readonly ms: number }
+  | { readonly kind: "trickle"; readonly member: string; readonly link: LinkName; readonly ms: number }
+  | { readonly kind: "roll" }
+  | { readonly kind: "dag-file-changed"; readonly nth: number }
   | { readonly kind: "redis-lose-keys"; readonly share: number }
   | { readonly kind: "redis-restart" | "redis-hang"; readonly ms: number }
   | { readonly kind: "postgres-terminate"; readonly share: number }
@@ -80,6 +85,16 @@ const KINDS: readonly ((random: Random) => Fault)[] = [
   (random) => ({ kind: "break-commit", member: random.pick(WORKERS), when: random.pick(["before", "after"]) }),
   (random) => ({ kind: "break-commit", member: random.pick(ANY), when: random.pick(["before", "after"]) }),
   () => ({ kind: "redis-flush" }),
+  (random) => ({ kind: "redis-full", ms: random.between(500, 3_000) }),
+  (random) => ({ kind: "connections-used-up", ms: random.between(500, 2_000) }),
+  (random) => ({
+    kind: "trickle",
+    member: random.pick(ANY),
+    link: random.pick(["postgres", "redis"]),
+    ms: random.between(1_000, 5_000),
+  }),
+  () => ({ kind: "roll" }),
+  (random) => ({ kind: "dag-file-changed", nth: random.below(1_000_000) }),
   (random) => ({ kind: "redis-lose-keys", share: random.between(0.2, 0.9) }),
   (random) => ({ kind: "redis-restart", ms: random.pick([200, 3_000]) }),
   (random) => ({ kind: "redis-hang", ms: random.between(500, 4_000) }),

@@ -136,6 +136,7 @@ export class Fleet {
       member.postgresLink.heal();
       member.redisLink.heal();
     }
+    await this.servers.redisCommand((redis) => redis.config("SET", "maxmemory", "0"));
     await Promise.all(this.members.map((member) => member.ready()));
   }
 

@@ -10,6 +10,8 @@ export interface Link {
   /** Nothing passes any more, and nobody is told; what was sent arrives after `heal`, as TCP sends it again. */
   swallow(): void;
   slow(ms: number): void;
+  /** Small pieces with pauses between them, cut where no message ends. */
+  trickle(): void;
   heal(): void;
   /**
    * Breaks the connection of the next commit, before the server has it or after it has answered: then the one who
@@ -18,6 +20,9 @@ export interface Link {
   breakNextCommit(when: "before" | "after"): Promise<void>;
   close(): Promise<void>;
 }
+
+const PIECE_BYTES = 500;
+const PIECE_MS = 5;
 
 interface Waiting {
   readonly when: "before" | "after";
@@ -39,6 +44,7 @@ export async function openLink(target: () => { readonly host: string; readonly p
   let isCut = false;
   let swallows = false;
   let delayMs = 0;
+  let trickles = false;
   let waiting: Waiting | undefined;
 
   const reset = (pair: Pair) => {
@@ -79,7 +85,14 @@ export async function openLink(target: () => { readonly host: string; readonly p
     };
     from.on("data", (chunk: Buffer) => {
       if (!mayPass(chunk)) return;
-      queue.push({ chunk, due: delayMs === 0 && queue.length === 0 ? 0 : performance.now() + delayMs });
+      const now = performance.now();
+      if (trickles) {
+        // A connection that is always behind carries what is there all the same: 100 kB/s.
+        const from = Math.max(now, queue.at(-1)?.due ?? 0);
+        for (let at = 0, n = 1; at < chunk.length; at += PIECE_BYTES, n++) {
+          queue.push({ chunk: chunk.subarray(at, at + PIECE_BYTES), due: from + n * PIECE_MS });
+        }
+      } else queue.push({ chunk, due: delayMs === 0 && queue.length === 0 ? 0 : now + delayMs });
       if (timer === undefined) flush();
     });
     from.on("close", () => {
@@ -127,9 +140,13 @@ export async function openLink(target: () => { readonly host: string; readonly p
     slow: (ms) => {
       delayMs = ms;
     },
+    trickle: () => {
+      trickles = true;
+    },
     heal: () => {
       isCut = false;
       delayMs = 0;
+      trickles = false;
       waiting?.done();
       waiting = undefined;
       if (!swallows) return;

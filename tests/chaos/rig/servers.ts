@@ -19,7 +19,8 @@ export interface Address {
 }
 
 const SETTINGS = {
-  max_connections: 200,
+  // What the fleet may hold, and few more.
+  max_connections: 110,
   shared_buffers: "64MB",
   max_wal_size: "256MB",
   jit: "off",
