@@ -78,7 +78,7 @@ export const OPTIONS = {
     artifact_folder: text("", "Where workers keep DAG code. Default: a folder of the system's temporary directory."),
   },
   triggerer: {
-    capacity: integer(100_000, 1, "Triggers that one triggerer has at once."),
+    capacity: integer(10_000, 1, "Triggers that one triggerer has at once."),
     queues: list([], "Trigger queues that a triggerer takes from. Without any it takes the triggers that name none."),
     max_block_seconds: seconds(
       2,
