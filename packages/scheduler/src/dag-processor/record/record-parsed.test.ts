@@ -199,6 +199,20 @@ describe("warnings", () => {
   });
 });
 
+test("a catchup with a long way to go has a warning with the number of its runs, and creates none by that", async () => {
+  const far = { schedule: HOURLY, startDate: new Date(Date.now() - 500 * 3_600_000).toISOString(), catchup: true };
+  const near = { ...far, startDate: new Date(Date.now() - 50 * 3_600_000).toISOString() };
+  await record([dag("far", far), dag("near", near), dag("latest", { ...far, catchup: false })]);
+  expect(await db.read("select dag_id, warning_type, message from dag_warning")).toEqual([
+    {
+      dag_id: "far",
+      warning_type: "far catchup",
+      message: expect.stringMatching(/^catchup: true has (499|500) runs to create/),
+    },
+  ]);
+  expect(await db.read("select from dag_run")).toEqual([]);
+});
+
 describe("the pointer", () => {
   const start = "2024-01-01T00:00:00.000Z";
 
