@@ -1,6 +1,5 @@
 // What a DAG's next run is once its file has changed. A change neither skips nor repeats an interval: what is due already
 // is created as it was planned, and the new schedule goes on from where that ends.
-import { isDeepStrictEqual } from "node:util";
 import type { DagSpec } from "@millrace/sdk/spec";
 import { boundsOf, pointerFor } from "./plan-runs.ts";
 import { planNextRun, type Interval, type PlannedRun } from "./timetable/next-run.ts";
@@ -23,7 +22,7 @@ export function pointerAfterChange(change: DagChange): PlannedRun | undefined {
   const { before, after, pointer, isPaused, last, now } = change;
   // An unpause plans anew in any case; until then this is what it would do.
   if (before === undefined || isPaused || pointer === undefined) return pointerFor(after, last, now);
-  if (isDeepStrictEqual(timingOf(before), timingOf(after))) return pointer;
+  if (timingOf(before) === timingOf(after)) return pointer;
   if (isOwed(change, pointer)) return pointer;
   // Who ends a catchup wants what it still owes no more. Otherwise a change creates nothing by itself: without catchup it
   // goes on with the interval that is under way.
@@ -45,4 +44,10 @@ export function isOwed({ before, after, isPaused, now }: DagChange, run: Planned
   );
 }
 
-const timingOf = (spec: DagSpec) => ({ schedule: spec.schedule, catchup: spec.catchup, ...boundsOf(spec) });
+/** What a schedule says, as a text that does not depend on the order of its keys: Postgres keeps another than a file. */
+const timingOf = (spec: DagSpec): string =>
+  JSON.stringify({ schedule: spec.schedule, catchup: spec.catchup, ...boundsOf(spec) }, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
