@@ -152,6 +152,7 @@ describe("a task", { timeout: 90_000 }, () => {
       no_json: "failed",
       negative: "failed",
       hangs: "failed",
+      soft: "skipped",
       ends_badly: "failed",
       ends_skipped: "skipped",
     });

@@ -112,6 +112,9 @@ bad.task(
   "hangs",
   sensor({ poke: () => new Promise<boolean>(() => undefined), mode: "poke", pokeInterval: 1, timeout: 1 }),
 )();
+bad.task("soft", sensor({ poke: () => false, mode: "poke", pokeInterval: 30, timeout: 60, softFail: true }), {
+  executionTimeout: 1,
+})();
 bad.task("ends_badly", deferrable({ start: () => ending({ how: "failed" }), resume: () => 1 }))();
 bad.task("ends_skipped", deferrable({ start: () => ending({ how: "skipped" }), resume: () => 1 }))();
 

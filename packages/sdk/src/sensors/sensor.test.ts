@@ -96,6 +96,22 @@ describe("a sensor in mode poke", () => {
     }
   });
 
+  test("is skipped when its executionTimeout is over, where failures are to be skips", async () => {
+    for (const poke of [never, () => new Promise(() => {})]) {
+      for (const [options, kind] of [
+        [{ softFail: true }, "skipped"],
+        [{ neverFail: true }, "skipped"],
+        [{}, "failed"],
+      ] as const) {
+        const { run, host } = place(poke, options);
+        const end = run();
+        await vi.advanceTimersByTimeAsync(10);
+        host.controller.abort(Object.assign(new Error("too long"), { name: "TaskTimeout" }));
+        expect((await end).kind).toBe(kind);
+      }
+    }
+  });
+
   test("fails with a retry when a poke returns what is no answer", async () => {
     expect(await failure(place(() => 1).run())).toBe(
       "TypeError: a poke returns true, false or pokeReturn(done, value), got 1",

@@ -60,7 +60,7 @@ export class Watch {
   /** Pokes until it is done. */
   async untilDone(firstAfter = 0): Promise<unknown> {
     for (let wait = firstAfter; ;) {
-      if (wait > 0) await sleep(wait, this.#scope.host.signal);
+      if (wait > 0) await sleep(wait, this.#scope.host.signal).catch(() => this.#stopped());
       const end = await this.once();
       if (end.kind === "done") return end.value;
       wait = end.seconds;
@@ -84,7 +84,7 @@ export class Watch {
     try {
       return asPokeReturn(await this.#bounded());
     } catch (thrown) {
-      this.#scope.host.signal.throwIfAborted();
+      if (this.#scope.host.signal.aborted) this.#stopped();
       if (thrown instanceof OverTime) throw timedOut(this.#settings, this.elapsed());
       if (thrown instanceof SkipTask) throw thrown;
       const isFinal = thrown instanceof FailTask;
@@ -96,6 +96,14 @@ export class Watch {
       if (neverFail || (softFail && isFinal)) throw skipped(thrown);
       throw thrown;
     }
+  }
+
+  /** The attempt has to stop. Its `executionTimeout` is a failure as any other, which can be made a skip. */
+  #stopped(): never {
+    const { softFail, neverFail } = this.#settings;
+    const reason: unknown = this.#scope.host.signal.reason;
+    const isTimeout = reason instanceof Error && reason.name === "TaskTimeout";
+    throw isTimeout && (softFail || neverFail) ? skipped(reason) : reason;
   }
 
   /** Ends with the attempt and with the timeout, also when the poke does not. */

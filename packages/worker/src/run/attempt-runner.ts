@@ -72,7 +72,8 @@ export class AttemptRunner {
       if (stopped !== undefined) return;
       stopped = why;
       log.write("warn", "millrace", `stopping: ${why.reason}`);
-      if (why.kind === "timeout" || why.kind === "asked") child?.abort(why.reason);
+      if (why.kind === "timeout" || why.kind === "asked")
+        child?.abort(why.reason, why.kind === "timeout" ? "TaskTimeout" : "TaskStopped");
       else void child?.kill();
     };
     const held: HeldAttempt = {
@@ -125,8 +126,10 @@ export class AttemptRunner {
       }
       const why = stopped as Stop | undefined;
       if (why?.kind === "lost") return;
+      // Told of its timeout, a sensor may say that it is skipped then.
+      const isSkip = why?.kind === "timeout" && result.kind === "outcome" && result.outcome.kind === "skipped";
       const outcome =
-        why === undefined || why.kind === "asked"
+        why === undefined || why.kind === "asked" || isSkip
           ? outcomeOf(result)
           : failure(why.kind === "timeout" ? "TaskTimeout" : "WorkerShutdown", why.reason);
       // A handler that ended before it heard of the wish may still be the first: then its end is refused below.

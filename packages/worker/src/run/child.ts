@@ -162,7 +162,7 @@ process.on("message", (message: ToChild) => {
       void runCallback(message);
       break;
     case "abort":
-      abort.abort(new Error(message.reason));
+      abort.abort(Object.assign(new Error(message.reason), { name: message.name }));
       break;
     case "reply":
       waiting.get(message.id)?.resolve(message.value as Json | undefined);

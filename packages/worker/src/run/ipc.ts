@@ -17,7 +17,8 @@ import type { Json } from "@millrace/sdk/spec";
 export type ToChild =
   | { readonly type: "run"; readonly artifactPath: string; readonly request: RunRequest }
   | { readonly type: "callback"; readonly artifactPath: string; readonly request: CallbackRequest }
-  | { readonly type: "abort"; readonly reason: string }
+  /** `name` tells a timeout from every other stop. */
+  | { readonly type: "abort"; readonly reason: string; readonly name: "TaskTimeout" | "TaskStopped" }
   | {
       readonly type: "reply";
       readonly id: number;

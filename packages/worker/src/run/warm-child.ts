@@ -116,9 +116,9 @@ export class WarmChild {
   }
 
   /** Asks the running handler to stop, and makes sure that it does. */
-  abort(reason: string): void {
+  abort(reason: string, name: "TaskTimeout" | "TaskStopped" = "TaskStopped"): void {
     if (this.#current === undefined || this.#stopTimers.length > 0) return;
-    this.#send({ type: "abort", reason });
+    this.#send({ type: "abort", reason, name });
     const { graceMs } = this.#options;
     this.#stopTimers = [
       setTimeout(() => this.#process.kill("SIGTERM"), graceMs / 2),
