@@ -76,13 +76,13 @@ let passed = 0;
 let failed = 0;
 const waiting: Trial[] = [...(values.points || values.all ? [pointsTrial] : []), ...seeds.map(seedTrial)];
 if (values.speed || values.all) {
-  for (const { what, seconds, atMost, detail } of await runSpeed()) {
+  await runSpeed(({ what, seconds, atMost, detail }) => {
     const isKept = seconds !== undefined && seconds <= atMost;
     if (isKept) passed++;
     else failed++;
     const measured = seconds === undefined ? "not measured" : `${seconds.toFixed(1)} s`;
     console.log(`${isKept ? "ok    " : "FAILED"} ${what}: ${measured}, at most ${atMost} s (${detail})`);
-  }
+  });
 }
 const lane = async () => {
   for (let trial = waiting.shift(); trial !== undefined; trial = waiting.shift()) {

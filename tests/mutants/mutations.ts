@@ -14,7 +14,7 @@ export interface Mutation {
 
 const STATEMENTS = "packages/shared/src/db/statements";
 const ATTEMPTS = ["packages/shared/src/db/attempts.test.ts"];
-const INTERLEAVINGS = ["packages/scheduler/src/model-test/interleavings.test.ts"];
+const OCCUPANCY = ["packages/scheduler/src/model-test/occupancy.test.ts"];
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -66,7 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "const [, [first]] = await Promise.all([\n    deps.tx.run(lockCriticalSection, []),\n    deps.tx.run(readAdmissionInOrder, params),\n  ]);",
     replace:
       "const [[first]] = await Promise.all([\n    deps.tx.run(readAdmissionInOrder, params),\n    deps.tx.run(lockCriticalSection, []),\n  ]);",
-    by: INTERLEAVINGS,
+    by: OCCUPANCY,
   },
   {
     name: "a sweep that waits for rows that another judges",
@@ -80,7 +80,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${STATEMENTS}/lock-lost-attempts.ts`,
     find: "\nfor update skip locked`",
     replace: "`",
-    by: INTERLEAVINGS,
+    by: ["packages/scheduler/src/recovery/handle-lost-attempts.test.ts"],
   },
   {
     name: "a lost worker that uses up a retry",

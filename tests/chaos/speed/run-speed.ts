@@ -173,29 +173,21 @@ const PLANS: readonly { readonly env: Readonly<Record<string, string>>; readonly
   },
 ];
 
-export async function runSpeed(): Promise<Figure[]> {
-  const figures: Figure[] = [];
+/** @param tell called with each figure as it comes */
+export async function runSpeed(tell: (figure: Figure) => void): Promise<void> {
+  const failed = (what: string, detail: string): Figure => ({ what, seconds: undefined, atMost: 0, detail });
   for (const { env, scenarios } of PLANS) {
     const fleet = await Fleet.start({ env, without: ["worker-3", "triggerer-2"] });
     try {
       await fleet.servers.query("update dag set is_paused = true where dag_id = 'chaos_ticking'");
       const rig = new Rig(fleet);
       for (const scenario of scenarios) {
-        figures.push(
-          await scenario(rig).catch((error: unknown) => ({
-            what: scenario.name,
-            seconds: undefined,
-            atMost: 0,
-            detail: String(error),
-          })),
-        );
+        tell(await scenario(rig).catch((error: unknown) => failed("a scenario", String(error))));
       }
-      for (const what of fleet.violations)
-        figures.push({ what: "no process ends by itself", seconds: undefined, atMost: 0, detail: what });
+      for (const what of fleet.violations) tell(failed("no process ends by itself", what));
     } finally {
       await fleet.stop();
       await fleet.remove();
     }
   }
-  return figures;
 }
