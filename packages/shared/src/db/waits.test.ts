@@ -10,6 +10,7 @@ import {
   markTasks,
   newId,
   readExternalStates,
+  readIsLatestRun,
   rescheduleAttempts,
   retryAttempts,
   startFromTriggers,
@@ -199,4 +200,20 @@ test("the states of another DAG are read by run, by logical date, by task and by
   const group = await of(null, "g", ["r1"], []);
   expect(group.map(({ taskId, state }) => `${taskId} ${state}`).sort()).toEqual(["g.b failed", "g.c none"]);
   expect(await of(null, null, ["r2"], ["2026-01-02T00:00:00Z"])).toEqual([]);
+});
+
+test("a run is the latest of its schedule until a later one is made or due", async () => {
+  const dag = await seedDag(db, "dag");
+  const run = await seedRun(db, dag, "r1", { runType: "scheduled" });
+  await db.read("update dag_run set logical_date = '2026-01-01'");
+  const isLatest = async () => (await db.run(readIsLatestRun, [run]))[0]?.isLatest;
+  expect(await isLatest()).toBe(true);
+  await db.read("update dag set next_dagrun = '2026-01-02', next_dagrun_create_after = now() + interval '1 day'");
+  expect(await isLatest()).toBe(true);
+  await db.read("update dag set next_dagrun_create_after = now()");
+  expect(await isLatest()).toBe(false);
+  await db.read("update dag set next_dagrun = null, next_dagrun_create_after = null");
+  const other = await seedRun(db, dag, "r2", { runType: "scheduled" });
+  await db.read("update dag_run set logical_date = '2026-01-02' where id = $1", [other]);
+  expect(await isLatest()).toBe(false);
 });

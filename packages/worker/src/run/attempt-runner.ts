@@ -6,7 +6,7 @@ import type { Config } from "@millrace/shared/config";
 import { DagVersions, type ArtifactStore, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { crashPoint } from "@millrace/shared/lifecycle";
-import { hasTryLeft, isLatestInterval, jitterOf, retryDelaySeconds, type DagGraph } from "@millrace/shared/model";
+import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
 import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
@@ -14,6 +14,7 @@ import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
+import { isLatestRun } from "./is-latest-run.ts";
 import { onceAvailable } from "./once-available.ts";
 import { Inputs } from "./read-inputs.ts";
 import type { ChildResult, WarmChild } from "./warm-child.ts";
@@ -193,7 +194,9 @@ export class AttemptRunner {
       inputs: await this.#inputs.of(attempt, spec),
       maxXComBytes: this.#deps.config.core.max_xcom_bytes,
       ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
-      ...(spec.operator === "latest_only" && graph !== undefined ? { isLatestRun: isLatest(attempt, graph) } : {}),
+      ...(spec.operator === "latest_only" && graph !== undefined
+        ? { isLatestRun: await isLatestRun(this.#deps.db, attempt, graph.spec.schedule) }
+        : {}),
     };
   }
 
@@ -259,16 +262,6 @@ export class AttemptRunner {
       return error.stack;
     }
   }
-}
-
-/** A run of the schedule is the latest until the next one is due; any other run always is. */
-function isLatest(
-  { runType, dataIntervalStart, dataIntervalEnd, claimedAt }: ClaimedAttempt,
-  graph: DagGraph,
-): boolean {
-  if (runType !== "scheduled" || dataIntervalStart === null || dataIntervalEnd === null) return true;
-  const interval = { start: dataIntervalStart.getTime(), end: dataIntervalEnd.getTime() };
-  return isLatestInterval(graph.spec.schedule, interval, claimedAt.getTime());
 }
 
 /** Whatever a child says, only what can be stored gets into a statement that others share. */

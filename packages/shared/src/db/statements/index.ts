@@ -47,6 +47,7 @@ export * from "./read-artifact.ts";
 export * from "./read-attempts.ts";
 export * from "./read-external-states.ts";
 export * from "./rebuild-queue.ts";
+export * from "./read-is-latest-run.ts";
 export * from "./redispatch-attempts.ts";
 export * from "./remove-attempts.ts";
 export * from "./requeue-runs.ts";
