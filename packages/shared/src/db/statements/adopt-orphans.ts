@@ -10,7 +10,7 @@ export const adoptOrphans = defineStatement<readonly [schedulerJobId: number, li
   sql: `
 with orphans as (
   select ti.id from task_instance ti
-  where ti.state = 'queued'
+  where ti.state = 'queued' and ti.queued_by_job_id is distinct from $1
     and (ti.queued_by_job_id = any ((select array_agg(id) from job where state = 'running')::int[])) is not true
   order by ti.id
   limit $2
