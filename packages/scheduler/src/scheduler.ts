@@ -20,6 +20,7 @@ import type { ActorDeps, SchedulerDeps } from "./deps.ts";
 import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { BackfillFiller, closeBackfills } from "./runs/backfill-filler.ts";
 import { Recovery } from "./recovery/recovery.ts";
+import { createAssetRuns } from "./runs/create-asset-runs.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
 import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
 import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
@@ -45,6 +46,11 @@ export class Scheduler implements Service {
   #sweepAgain = false;
   /** Runs may have become startable: looked for with the next pass. */
   #lookForQueuedRuns = true;
+
+  /** Assets ask for runs that had no room when they were last looked at. */
+  #assetsWait = false;
+  /** There may be room for them: looked at with the next pass. */
+  #lookForAssets = false;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
@@ -121,7 +127,8 @@ export class Scheduler implements Service {
     const isTick = now >= this.#nextTick;
     const isSweep = isTick || this.#sweepAgain;
     if (isTick) this.#nextTick = now + scheduler.scheduler_idle_sleep_time * 1000;
-    if (isTick || wakes.some((wake) => wake.dagRunId === null)) {
+    const isCalled = isTick || wakes.some((wake) => wake.dagRunId === null);
+    if (isCalled) {
       this.#lookForQueuedRuns = true;
       this.#filler.look();
     }
@@ -131,6 +138,12 @@ export class Scheduler implements Service {
       const due = await this.#transaction(createDueRuns);
       if (due.created > 0) crashPoint("scheduler.created");
       more = due.more;
+    }
+    if (isCalled || this.#lookForAssets) {
+      this.#lookForAssets = false;
+      const { created, waiting } = await this.#transaction(createAssetRuns);
+      this.#assetsWait = waiting;
+      if (created > 0) this.#lookForQueuedRuns = true;
     }
     const named = mergeWakes(wakes);
     if (isTick) await this.#addDueTasks(named);
@@ -161,6 +174,7 @@ export class Scheduler implements Service {
     await this.#pauseFailing(finished);
     if (isSweep || finished.some((run) => run.backfillId !== null)) await closeBackfills(this.#deps);
     if (finished.length > 0 || started.started > 0) this.#lookForQueuedRuns = true;
+    if (finished.length > 0 && this.#assetsWait) this.#lookForAssets = true;
     return more || this.#lookForQueuedRuns || this.#sweepAgain || queued.length >= scheduler.max_tis_per_query;
   }
 

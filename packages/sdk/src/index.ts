@@ -1,3 +1,20 @@
+export { Asset, AssetAlias, AssetRef, type AssetOptions, type AssetUse, type AssetWatcher } from "./assets/asset.ts";
+export {
+  allOf,
+  allowedKeys,
+  anyOf,
+  assetOrTime,
+  chainOf,
+  partitionedAssets,
+  productOf,
+  sameKey,
+  startOf,
+  type AssetAll,
+  type AssetAny,
+  type AssetCondition,
+  type AssetOrTime,
+  type PartitionedAssets,
+} from "./assets/conditions.ts";
 export { Bundle } from "./authoring/bundle.ts";
 export { Dag } from "./authoring/dag.ts";
 export type { DagTestLogLine, DagTestOptions, DagTestResult, DagTestTask, TaskMock } from "./authoring/dag-test.ts";

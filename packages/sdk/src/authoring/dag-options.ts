@@ -1,4 +1,5 @@
 import type { Catchup, Json } from "../spec/index.ts";
+import type { AssetCondition, AssetOrTime, PartitionedAssets } from "../assets/conditions.ts";
 import type { DeclaredSchedule } from "./schedules.ts";
 import type { Timetable } from "./timetable.ts";
 
@@ -18,10 +19,20 @@ export type SchedulePreset = (typeof SCHEDULE_PRESETS)[number];
 
 /**
  * A preset, a cron expression, what `cron`, `cronTrigger`, `multipleCron`, `every` or `events` return, a {@link Timetable}
- * of your own, or `null` for runs by hand only.
+ * of your own, assets (one, an array of which all have to come, or what `allOf`, `anyOf`, `assetOrTime` or
+ * `partitionedAssets` return), or `null` for runs by hand only.
  */
 // `string & {}` keeps the presets in the editor's completion.
-export type Schedule = SchedulePreset | (string & {}) | DeclaredSchedule | Timetable | null;
+export type Schedule =
+  | SchedulePreset
+  | (string & {})
+  | DeclaredSchedule
+  | Timetable
+  | AssetCondition
+  | readonly AssetCondition[]
+  | AssetOrTime
+  | PartitionedAssets
+  | null;
 
 /** A param with more than a value. Without `default` it has to be given by whoever starts the run. */
 export interface Param {

@@ -1,3 +1,4 @@
+import type { AssetUse } from "../assets/asset.ts";
 import type { TaskError } from "../runtime/protocol.ts";
 import type { TriggerRule, WeightRule } from "../spec/index.ts";
 
@@ -84,6 +85,13 @@ export interface TaskOptions<Rule extends TriggerRule = TriggerRule> {
   readonly maxActiveTisPerDagrun?: number;
   /** The name to show instead of the id. */
   readonly taskDisplayName?: string;
+  /**
+   * What the task updates: each success is an event of each of these assets. An alias has the events that the handler
+   * gives it. A task that fails or is skipped has none. @default none
+   */
+  readonly outlets?: AssetUse | readonly AssetUse[];
+  /** What the task reads. It changes no order; the handler finds the events with `getContext().inletEvents`. @default none */
+  readonly inlets?: AssetUse | readonly AssetUse[];
   /** Called when an attempt starts. */
   readonly onExecute?: TaskCallback | readonly TaskCallback[];
   /** Called when the task succeeded. */

@@ -3,6 +3,7 @@ import { SCHEDULE_PRESETS } from "../authoring/dag-options.ts";
 import type { Timetable } from "../authoring/timetable.ts";
 import type { ScheduleSpec } from "../spec/index.ts";
 import { boolean, checkOptions, name, oneOf, seconds, show, text, type Check } from "./checks.ts";
+import { isAssetSchedule, readAssetSchedule } from "./read-assets.ts";
 import { readEvents, wrongEvents } from "./read-events.ts";
 
 const PRESETS: Readonly<Record<string, string>> = {
@@ -30,6 +31,7 @@ export function readSchedule(schedule: unknown, timezone: string, report: (messa
     else if (wrongCron(schedule) !== undefined) report(`schedule ${wrongCron(schedule)}`);
     return cronSpec(schedule.trim());
   }
+  if (isAssetSchedule(schedule)) return readAssetSchedule(schedule, timezone, report);
   if (isTimetable(schedule)) return readTimetable(schedule, report);
   const problems = wrongSpec(schedule);
   problems.forEach(report);
@@ -85,7 +87,7 @@ function wrongSpec(schedule: unknown): readonly string[] {
     return wrong.map((problem) => `schedule: ${problem}`);
   }
   return [
-    `schedule must be a preset, a cron expression, cron(…), cronTrigger(…), multipleCron(…), every(…), events(…), a timetable or null, got ${show(schedule)}`,
+    `schedule must be a preset, a cron expression, cron(…), cronTrigger(…), multipleCron(…), every(…), events(…), a timetable, assets or null, got ${show(schedule)}`,
   ];
 }
 

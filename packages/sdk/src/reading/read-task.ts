@@ -15,6 +15,7 @@ import {
   text,
   type Check,
 } from "./checks.ts";
+import { assetUses, usesOf } from "./read-assets.ts";
 import { present } from "./present.ts";
 
 const INT32 = 2 ** 31;
@@ -51,6 +52,8 @@ const CHECKS: Readonly<Record<keyof TaskOptions, Check>> = {
   maxActiveTisPerDag: integer(1),
   maxActiveTisPerDagrun: integer(1),
   taskDisplayName: name(2000),
+  outlets: assetUses,
+  inlets: assetUses,
   onExecute: callbacks,
   onSuccess: callbacks,
   onFailure: callbacks,
@@ -128,6 +131,7 @@ export function taskSpec(
       maxActiveTisPerDagrun: options.maxActiveTisPerDagrun,
       taskDisplayName: options.taskDisplayName,
     }),
+    ...present({ outlets: usesOf(options.outlets), inlets: usesOf(options.inlets) }),
     callbacks: CALLBACKS.filter((callback) => [options[callback] ?? []].flat().length > 0),
   };
 }

@@ -1,7 +1,7 @@
 // What a bundled DAG file offers to the process that loads it, and what that process offers in return.
 // The bundle carries its own copy of the SDK, so this is a wire protocol: change it only by adding
 // optional fields, and raise PROTOCOL when an old bundle could not go on.
-import type { Catchup, DagSpec, ExternalState, Json } from "../spec/index.ts";
+import type { AssetSpec, Catchup, DagSpec, ExternalState, Json } from "../spec/index.ts";
 
 export type { ExternalState };
 
@@ -93,6 +93,10 @@ export interface RunRequest {
   readonly maxXComBytes?: number;
   /** False when a later run of the schedule is due already; given to tasks that ask for it. Default true. */
   readonly isLatestRun?: boolean;
+  /** For a run by key: which part of the data it is about. */
+  readonly partitionKey?: string;
+  /** For a run that assets started: the events that it is made of, oldest first. */
+  readonly triggeringAssetEvents?: readonly AssetEventData[];
   /** Present when this try has waited before: it was deferred, or gave its slot back between two pokes. */
   readonly waited?: Waited;
 }
@@ -218,6 +222,11 @@ export interface RunHost {
   getRunState?(dagId: string, runId: string): Promise<string | undefined>;
   /** How many of the watched things are in which state: what an external-task sensor asks. */
   getExternalStates?(query: ExternalStatesQuery): Promise<readonly ExternalState[]>;
+  getAssetEvents?(query: AssetEventsQuery): Promise<readonly AssetEventData[]>;
+  /** What tasks keep about an asset, by key; undefined when there is nothing. Rejects when there is no such asset. */
+  getAssetState?(asset: AssetQuery, key: string): Promise<Json | undefined>;
+  setAssetState?(asset: AssetQuery, key: string, value: Json): Promise<void>;
+  deleteAssetState?(asset: AssetQuery, key: string): Promise<void>;
 }
 
 export interface TriggerDagRunRequest {
@@ -285,6 +294,8 @@ export type TaskOutcome =
       /** Absent when the handler returned `undefined` or the task does not push. */
       readonly returnValue?: Json;
       readonly branch?: BranchDecision;
+      /** Of a task with outlets: the events of this success. Absent: one of each outlet that is an asset or a reference. */
+      readonly assetEvents?: readonly OutletEvent[];
     }
   | { readonly kind: "skipped"; readonly message: string }
   | { readonly kind: "failed"; readonly retryable: boolean; readonly error: TaskError }
@@ -303,6 +314,49 @@ export type TaskOutcome =
     }
   /** A sensor gives its slot back; it is started again after this, in the same try. */
   | { readonly kind: "rescheduled"; readonly delaySeconds: number };
+
+/** An event of an asset that a task updated. */
+export interface OutletEvent {
+  /** The asset, or a reference to one; with `alias`, always the asset. */
+  readonly asset: AssetSpec | { readonly name?: string; readonly uri?: string };
+  readonly alias?: string;
+  readonly extra: Readonly<Record<string, Json>>;
+  readonly partitionKey?: string;
+}
+
+/** An event of an asset, as handlers see it. */
+export interface AssetEventData {
+  readonly id: number;
+  readonly name: string;
+  readonly uri: string;
+  readonly group: string;
+  /** ISO 8601 in UTC. */
+  readonly timestamp: string;
+  readonly extra: Readonly<Record<string, Json>>;
+  readonly sourceDagId: string | null;
+  readonly sourceTaskId: string | null;
+  readonly sourceRunId: string | null;
+  readonly sourceMapIndex: number;
+  readonly partitionKey: string | null;
+  /** Through which it came. */
+  readonly aliases: readonly string[];
+}
+
+/** Which asset: a name or a uri of an active one, both for exactly one, or an alias. */
+export interface AssetQuery {
+  readonly name?: string;
+  readonly uri?: string;
+  readonly alias?: string;
+}
+
+export interface AssetEventsQuery extends AssetQuery {
+  /** ISO 8601; events at or after, and at or before. */
+  readonly after?: string;
+  readonly before?: string;
+  readonly limit?: number;
+  /** Oldest first. Default true. */
+  readonly ascending?: boolean;
+}
 
 export interface TaskError {
   readonly name: string;

@@ -62,14 +62,50 @@ export type TimeScheduleSpec =
   /** Code in the DAG's file says when. It is asked ahead, by the dag-processor's child, and its answers are stored. */
   | { readonly kind: "custom"; readonly name: string; readonly summary: string };
 
+export interface AssetSpec {
+  readonly name: string;
+  readonly uri: string;
+  readonly group?: string;
+  readonly extra?: Readonly<Record<string, Json>>;
+  /** Each event of such a trigger is an event of the asset. */
+  readonly watchers?: readonly { readonly name: string; readonly trigger: StartTriggerSpec["trigger"] }[];
+}
+
+/** One asset in a schedule, an outlet or an inlet. */
+export type AssetUseSpec =
+  | { readonly asset: AssetSpec }
+  /** One that another file declares; has a name or a uri. */
+  | { readonly ref: { readonly name?: string; readonly uri?: string } }
+  /** Whatever tasks said at run time that this name stands for. */
+  | { readonly alias: { readonly name: string; readonly group: string } };
+
 /** Assets in Airflow's form: one, all of several, or any of several. */
 export type AssetConditionSpec =
-  | { readonly asset: { readonly name: string; readonly uri: string; readonly group?: string } }
-  | { readonly all: readonly AssetConditionSpec[] }
-  | { readonly any: readonly AssetConditionSpec[] };
+  AssetUseSpec | { readonly all: readonly AssetConditionSpec[] } | { readonly any: readonly AssetConditionSpec[] };
+
+/** How the partition key of an event becomes that of a run. */
+export type PartitionMapperSpec =
+  | { readonly kind: "identity" }
+  | {
+      readonly kind: "startOf";
+      readonly unit: "hour" | "day" | "week" | "month" | "quarter" | "year";
+      readonly inputFormat?: string;
+      readonly outputFormat?: string;
+    }
+  | { readonly kind: "product"; readonly mappers: readonly PartitionMapperSpec[]; readonly delimiter: string }
+  | { readonly kind: "chain"; readonly mappers: readonly PartitionMapperSpec[] }
+  | { readonly kind: "allowed"; readonly keys: readonly string[] };
+
+export interface PartitionSpec {
+  readonly mapper: PartitionMapperSpec;
+  /** For single assets, in place of `mapper`. */
+  readonly mappers: readonly { readonly use: AssetUseSpec; readonly mapper: PartitionMapperSpec }[];
+}
 
 export type ScheduleSpec =
   | TimeScheduleSpec
+  /** One run whenever the assets were updated; with `partition`, one for each key. */
+  | { readonly kind: "assets"; readonly assets: AssetConditionSpec; readonly partition?: PartitionSpec }
   /** Runs by time, and one more whenever the assets were updated. */
   | { readonly kind: "assetOrTime"; readonly time: TimeScheduleSpec; readonly assets: AssetConditionSpec };
 
@@ -151,6 +187,10 @@ export interface TaskSpec {
   readonly maxActiveTisPerDag?: number;
   readonly maxActiveTisPerDagrun?: number;
   readonly taskDisplayName?: string;
+  /** What a success of the task updates: each is an event. */
+  readonly outlets?: readonly AssetUseSpec[];
+  /** What the task reads: shown, and at hand in the handler. */
+  readonly inlets?: readonly AssetUseSpec[];
   /** Which callbacks the task has; their code stays in the artifact. */
   readonly callbacks: readonly ("onExecute" | "onSuccess" | "onFailure" | "onRetry" | "onSkipped")[];
 }

@@ -21,6 +21,8 @@ export interface NewRun {
   readonly user: string | null;
   /** Of the backfill that it belongs to, for a run of that type. */
   readonly backfillId?: number;
+  /** Which part of the data it is about, for a run by key. */
+  readonly partitionKey?: string;
 }
 
 /** Gives back those created; one whose run id or scheduled logical date exists already is not among them. */
@@ -42,6 +44,7 @@ export async function createRuns(tx: Queryable, runs: readonly NewRun[]): Promis
     runs.map((run) => run.graph.spec.dagrunTimeout ?? null),
     runs.map((run) => run.graph.spec.callbacks.join()),
     runs.map((run) => run.backfillId ?? null),
+    runs.map((run) => run.partitionKey ?? null),
   ]);
   const keyOf = (run: { dagId: string; runId: string }) => `${run.dagId}\n${run.runId}`;
   const byKey = new Map(runs.map((run) => [keyOf({ dagId: run.graph.spec.dagId, runId: run.runId }), run]));

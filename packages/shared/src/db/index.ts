@@ -20,3 +20,4 @@ export * from "./statements/index.ts";
 export { keepRest, putPlans, readPlans } from "./timetable-plans.ts";
 export { triggerRunForTask } from "./trigger-run-for-task.ts";
 export { triggerRun, type TriggeredRun, type TriggerRequest } from "./trigger-run.ts";
+export { writeAssetEvents, type NewAssetEvent } from "./write-asset-events.ts";

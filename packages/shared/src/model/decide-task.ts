@@ -123,4 +123,5 @@ function byTriggerRule(graph: DagGraph, node: TaskNode, ti: TaskSnapshot, view: 
   return { kind: isEmpty(node) ? "complete" : "schedule", causes: [] };
 }
 
-const isEmpty = (node: TaskNode): boolean => node.spec.operator === "empty" && node.spec.callbacks.length === 0;
+const isEmpty = ({ spec }: TaskNode): boolean =>
+  spec.operator === "empty" && spec.callbacks.length === 0 && spec.outlets === undefined;

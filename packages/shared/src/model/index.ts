@@ -1,4 +1,5 @@
 export * from "./admission.ts";
+export * from "./asset-condition.ts";
 export * from "./backfill.ts";
 export { sayCause, type Cause, type WatchedTask } from "./cause.ts";
 export * from "./conditions.ts";
@@ -32,7 +33,7 @@ export {
   type PlanRequest,
 } from "./timetable/next-run.ts";
 export { runsBetween, type RunRange } from "./timetable/runs-between.ts";
-export { summarizeSchedule } from "./timetable/summarize-schedule.ts";
+export { sayCondition, summarizeSchedule } from "./timetable/summarize-schedule.ts";
 export { timeOf } from "./timetable/trigger-ticks.ts";
 export * from "./trigger-rule.ts";
 export { uuidv7 } from "./uuid.ts";

@@ -82,6 +82,10 @@ export function dueRuns(
 export const scheduledRunId = (runAfter: number): string =>
   `scheduled__${new Date(runAfter).toISOString().replace(/(\.000)?Z$/, "+00:00")}`;
 
+/** The id of a run that assets started: several can start in one millisecond. @param random 8 letters or digits */
+export const assetRunId = (runAfter: number, random: string): string =>
+  `asset_triggered__${new Date(runAfter).toISOString().replace(/Z$/, "+00:00")}_${random}`;
+
 interface DatedRun {
   readonly logicalDate: number | null;
   readonly runType: RunType;

@@ -10,14 +10,16 @@ import {
   readAttempts,
   rescheduleAttempts,
   retryAttempts,
+  writeAssetEvents,
   type ClaimedAttempt,
   type Database,
+  type NewAssetEvent,
   type Queryable,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
-import type { Broker } from "@millrace/shared/queue";
+import type { Broker, Wake } from "@millrace/shared/queue";
 
 export type Ending =
   | {
@@ -26,6 +28,8 @@ export type Ending =
       readonly branchDecision?: string;
       /** JSON of the return value. */
       readonly returnValue?: string;
+      /** With a success: what it says of assets. */
+      readonly assetEvents?: readonly NewAssetEvent[];
       /** Why it failed. */
       readonly reason?: string;
     }
@@ -41,6 +45,11 @@ interface Item {
 }
 
 const RETRY_MS = 500;
+const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
+const NO_EVENTS: readonly NewAssetEvent[] = [];
+
+const eventsOf = ({ ending }: Item): readonly NewAssetEvent[] =>
+  ending.kind === "final" && ending.state === "success" ? (ending.assetEvents ?? NO_EVENTS) : NO_EVENTS;
 
 export class Finisher {
   readonly #db: Database;
@@ -62,6 +71,7 @@ export class Finisher {
         if (await this.#batcher.add({ attempt, ending })) return true;
         if (!isRepeat || !(await this.#stands(attempt, ending))) return false;
         this.#tell([{ attempt, ending }]);
+        if (eventsOf({ attempt, ending }).length > 0) this.#broker.wake([LOOK_AROUND]);
         return true;
       } catch (error) {
         this.#log.warn(
@@ -100,9 +110,26 @@ export class Finisher {
       for (const write of WRITERS) written.push(...(await write(tx, items)));
       return written;
     };
-    const written = new Set(kinds.size > 1 ? await this.#db.transaction(writeAll) : await writeAll(this.#db));
+    const hasEvents = items.some((item) => eventsOf(item).length > 0);
+    let isAwaited = false;
+    const writeWithEvents = async (tx: Queryable): Promise<string[]> => {
+      const written = await writeAll(tx);
+      const standing = new Set(written);
+      const events = items.filter((item) => standing.has(item.attempt.id)).flatMap(eventsOf);
+      // Last, because others may wait for the queue rows.
+      isAwaited = events.length > 0 && (await writeAssetEvents(tx, events)).some((event) => event.consumers > 0);
+      return written;
+    };
+    const written = new Set(
+      hasEvents
+        ? await this.#db.transaction(writeWithEvents)
+        : kinds.size > 1
+          ? await this.#db.transaction(writeAll)
+          : await writeAll(this.#db),
+    );
     crashPoint("worker.finished");
     this.#tell(items.filter((item) => written.has(item.attempt.id)));
+    if (isAwaited) this.#broker.wake([LOOK_AROUND]);
     return items.map((item) => written.has(item.attempt.id));
   }
 

@@ -12,6 +12,7 @@ import type { Broker } from "@millrace/shared/queue";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
+import { assetEventsOf, wrongAssetEvents } from "./asset-events.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { isLatestRun } from "./is-latest-run.ts";
@@ -208,6 +209,10 @@ export class AttemptRunner {
     stopped: Stop | undefined,
   ): Promise<Ending> {
     if (outcome.kind === "success") {
+      const assetEvents = assetEventsOf(attempt, spec, outcome);
+      const wrongEvents = wrongAssetEvents(assetEvents, this.#deps.config.core.max_xcom_bytes);
+      if (wrongEvents !== undefined)
+        return await this.#ending(attempt, spec, failure("AssetEventInvalid", wrongEvents), log, stopped);
       log.note("the task succeeded");
       return {
         kind: "final",
@@ -216,6 +221,7 @@ export class AttemptRunner {
         ...(outcome.returnValue === undefined || !spec.doXcomPush
           ? {}
           : { returnValue: JSON.stringify(outcome.returnValue) }),
+        ...(assetEvents.length === 0 ? {} : { assetEvents }),
       };
     }
     if (outcome.kind === "skipped") {

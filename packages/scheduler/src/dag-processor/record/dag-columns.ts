@@ -18,7 +18,11 @@ export interface DagColumns {
   readonly max_consecutive_failed_dag_runs: number;
   readonly has_task_concurrency_limits: boolean;
   readonly fail_fast: boolean;
+  readonly timetable_partitioned: boolean;
 }
+
+const isPartitioned = ({ schedule }: DagSpec): boolean =>
+  schedule.kind === "assets" && schedule.partition !== undefined;
 
 /** Airflow's names, by which dashboards tell kinds of schedules apart. */
 const TIMETABLES: Readonly<Record<ScheduleSpec["kind"], { readonly type: string; readonly words: string }>> = {
@@ -28,6 +32,7 @@ const TIMETABLES: Readonly<Record<ScheduleSpec["kind"], { readonly type: string;
   multipleCron: { type: "MultipleCronTriggerTimetable", words: "" },
   events: { type: "EventsTimetable", words: "" },
   custom: { type: "", words: "" },
+  assets: { type: "AssetTriggeredTimetable", words: "Triggered by assets" },
   assetOrTime: { type: "AssetOrTimeSchedule", words: "Triggered by assets, or by time" },
   delta: { type: "DeltaDataIntervalTimetable", words: "" },
   once: { type: "OnceTimetable", words: "Once, as soon as possible" },
@@ -44,7 +49,12 @@ export function dagColumns(spec: DagSpec, core: Config["core"]): DagColumns {
     owners: spec.owners.join(", "),
     dag_display_name: spec.dagDisplayName ?? null,
     description: spec.description ?? null,
-    timetable_type: spec.schedule.kind === "custom" ? spec.schedule.name : timetable.type,
+    timetable_type:
+      spec.schedule.kind === "custom"
+        ? spec.schedule.name
+        : isPartitioned(spec)
+          ? "PartitionedAssetTimetable"
+          : timetable.type,
     timetable_summary: summarizeSchedule(spec.schedule),
     timetable_description: timetable.words,
     max_active_tasks: spec.maxActiveTasks ?? core.max_active_tasks_per_dag,
@@ -54,6 +64,7 @@ export function dagColumns(spec: DagSpec, core: Config["core"]): DagColumns {
       (task) => task.maxActiveTisPerDag !== undefined || task.maxActiveTisPerDagrun !== undefined,
     ),
     fail_fast: spec.failFast,
+    timetable_partitioned: isPartitioned(spec),
   };
 }
 

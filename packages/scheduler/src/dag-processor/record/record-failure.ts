@@ -1,5 +1,5 @@
 import { messageOf } from "@millrace/shared/errors";
-import { putImportError, retireFiles, type Database } from "@millrace/shared/db";
+import { activateAssets, putImportError, retireFiles, type Database } from "@millrace/shared/db";
 
 /** Airflow's name for the folder of DAG files. */
 export const BUNDLE = "dags-folder";
@@ -13,7 +13,9 @@ export async function recordFailure(db: Database, file: string, message: string)
 
 /** Marks the dags of all other files than these as stale, and gives back which. */
 export async function recordFiles(db: Database, files: readonly string[]): Promise<string[]> {
-  return (await db.run(retireFiles, [BUNDLE, files])).map(({ dagId }) => dagId);
+  const retired = (await db.run(retireFiles, [BUNDLE, files])).map(({ dagId }) => dagId);
+  if (retired.length > 0) await db.run(activateAssets, []);
+  return retired;
 }
 
 /** For an error by which Postgres refuses a value, as it does a zero byte in a text: what to tell the author. */

@@ -24,6 +24,7 @@ import {
 } from "@millrace/shared/db";
 import type { DagBundle } from "../bundle/dag-bundle.ts";
 import { dagColumns, dagHash, type DagColumns } from "./dag-columns.ts";
+import { recordAssets } from "./record-assets.ts";
 import { judgeReadings } from "./judge-readings.ts";
 import { planChanged } from "./plan-changed.ts";
 import { BUNDLE, recordFailure, refusedByPostgres } from "./record-failure.ts";
@@ -110,6 +111,7 @@ async function write(
   if (untouched.length > 0) await tx.run(touchDags, [untouched, durationMs / 1000]);
   if (stale.length > 0) await tx.run(markStale, [stale]);
   const versions = changed.length === 0 ? [] : await writeChanged(tx, parsed, changed, columns, states);
+  if (changed.length > 0 || stale.length > 0) await recordAssets(tx, changed, stale);
   const warned = await writeWarnings(tx, specs, states);
   const [cleared] = await tx.run(clearImportError, [BUNDLE, file]);
   const isChanged = changed.length > 0 || stale.length > 0 || warned || cleared !== undefined;

@@ -1,7 +1,16 @@
 import type { DagSpec } from "@millrace/sdk/spec";
-import { readPools, replaceWarnings, TIMETABLE_ERROR, type Queryable, type RecordedDag } from "@millrace/shared/db";
+import {
+  readAssetConflicts,
+  readPools,
+  replaceWarnings,
+  TIMETABLE_ERROR,
+  type Queryable,
+  type RecordedDag,
+} from "@millrace/shared/db";
+import { assetWarnings } from "./asset-warnings.ts";
 import { catchupWarnings } from "./catchup-warnings.ts";
 import { poolsOf, poolWarnings } from "./pool-warnings.ts";
+import { usesAssets } from "./record-assets.ts";
 
 /** Writes the warnings of dags where they differ from those of `states`; false when none does. */
 export async function writeWarnings(
@@ -10,10 +19,17 @@ export async function writeWarnings(
   states: ReadonlyMap<string, RecordedDag>,
 ): Promise<boolean> {
   const slots = new Map((await tx.run(readPools, [poolsOf(specs)])).map((pool) => [pool.pool, pool.slots]));
-  const wanted = specs.map((spec) => ({
-    dagId: spec.dagId,
-    warnings: { ...poolWarnings(spec, slots), ...catchupWarnings(spec, states.get(spec.dagId)) },
-  }));
+  const withAssets = specs.filter(usesAssets).map((spec) => spec.dagId);
+  const conflicts = withAssets.length === 0 ? [] : await tx.run(readAssetConflicts, [withAssets]);
+  const wanted = specs.map((spec) => {
+    const own = conflicts.filter((conflict) => conflict.dagId === spec.dagId);
+    const warnings = {
+      ...poolWarnings(spec, slots),
+      ...catchupWarnings(spec, states.get(spec.dagId)),
+      ...assetWarnings(own),
+    };
+    return { dagId: spec.dagId, warnings };
+  });
   const differing = wanted.filter(({ dagId, warnings }) => {
     // That a schedule fails is said where it is asked.
     const { [TIMETABLE_ERROR]: _, ...stored } = states.get(dagId)?.warnings ?? {};

@@ -9,7 +9,7 @@ export interface TriggerTicks extends CronTicks {
 
 /** What of a schedule time decides. */
 export const timeOf = (schedule: ScheduleSpec): TimeScheduleSpec =>
-  schedule.kind === "assetOrTime" ? schedule.time : schedule;
+  schedule.kind === "assetOrTime" ? schedule.time : schedule.kind === "assets" ? { kind: "none" } : schedule;
 
 /**
  * Undefined for every other kind of schedule.

@@ -1,0 +1,216 @@
+import type { AssetConditionSpec, DagSpec } from "@millrace/sdk/spec";
+import { setPaused, writeAssetEvents, type NewAssetEvent } from "@millrace/shared/db";
+import { createLogger } from "@millrace/shared/observability";
+import { describe, expect, test } from "vitest";
+import { recordAssets } from "../dag-processor/record/record-assets.ts";
+import { installation } from "../fixtures/installation.ts";
+import { createAssetRuns } from "./create-asset-runs.ts";
+
+const world = await installation();
+const { db, config, versions, broker } = world;
+const log = createLogger({ level: "silent", name: "test" });
+
+const asset = (name: string) => ({ asset: { name, uri: `x-test://${name}` } });
+const named = (name: string): NewAssetEvent => ({ name, uri: `x-test://${name}` });
+
+/** A DAG with one task that waits for assets. */
+async function consumer(dagId: string, assets: AssetConditionSpec, more: { readonly maxActiveRuns?: number } = {}) {
+  const spec: Partial<DagSpec> = { schedule: { kind: "assets", assets } };
+  await world.seedDag(dagId, { use: {} }, { ...more, spec });
+  const [row] = await db.read<{ data: DagSpec }>(`select data from serialized_dag where dag_id = $1`, [dagId]);
+  if (row !== undefined) await db.transaction((tx) => recordAssets(tx, [row.data], []));
+}
+
+const emit = async (...events: readonly NewAssetEvent[]) => {
+  await db.transaction((tx) => writeAssetEvents(tx, events));
+  broker.wake([{ dagRunId: null, taskIds: null }]);
+};
+
+const create = () => db.transaction((tx) => createAssetRuns({ tx, versions, config, log }));
+
+/** By run: the events that it is made of, in the order of the runs. */
+const runs = async (dagId: string): Promise<number[][]> =>
+  (
+    await db.read<{ events: number[] }>(
+      `select array(select event_id::int from dagrun_asset_event e where e.dag_run_id = r.id order by 1) as events
+       from dag_run r where dag_id = $1 order by id`,
+      [dagId],
+    )
+  ).map((row) => row.events);
+const queued = () => world.count("asset_dag_run_queue");
+
+describe("a run of assets", () => {
+  test("has no logical date, is named after its type and the moment, and knows its events", async () => {
+    await consumer("c", asset("a"));
+    await emit(named("a"));
+    expect(await create()).toMatchObject({ created: 1 });
+    const [run] = await db.read(
+      `select run_id, run_type, logical_date, data_interval_start, triggered_by, state from dag_run`,
+    );
+    expect(run).toMatchObject({
+      run_id: expect.stringMatching(/^asset_triggered__\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00_[0-9a-f]{8}$/),
+      run_type: "asset_triggered",
+      logical_date: null,
+      data_interval_start: null,
+      triggered_by: "ASSET",
+      state: "queued",
+    });
+    expect(await runs("c")).toEqual([[1]]);
+    expect(await queued()).toBe(0);
+    expect(await create()).toMatchObject({ created: 0 });
+  });
+
+  test("waits until every part of its condition has come, and takes all that came", async () => {
+    await consumer("c", { all: [asset("a"), { any: [asset("b"), asset("d")] }] });
+    await emit(named("a"), named("a"));
+    await emit(named("a"));
+    expect(await create()).toEqual({ created: 0, waiting: false });
+    await emit(named("d"));
+    expect(await create()).toMatchObject({ created: 1 });
+    expect(await runs("c")).toEqual([[1, 2, 3, 4]]);
+    expect(await queued()).toBe(0);
+  });
+
+  test("takes the events that came while earlier ones filled max_active_runs, all at once (T1 to T4)", async () => {
+    await consumer("c", asset("a"), { maxActiveRuns: 1 });
+    await emit(named("a"));
+    await create();
+    for (let i = 0; i < 4; i++) {
+      await emit(named("a"));
+      expect(await create()).toEqual({ created: 0, waiting: true });
+    }
+    await db.read(`update dag_run set state = 'running'`);
+    await db.read(`update dag_run set state = 'success'`);
+    expect(await create()).toMatchObject({ created: 1 });
+    expect(await runs("c")).toEqual([[1], [2, 3, 4, 5]]);
+  });
+
+  test("is not made by events of a paused DAG, which queue nothing; the next run after it has them", async () => {
+    await consumer("c", asset("a"));
+    await emit(named("a"));
+    await create();
+    await setPaused(db, "c", true, "ada");
+    for (let i = 0; i < 50; i++) await emit(named("a"));
+    expect(await queued()).toBe(0);
+    await setPaused(db, "c", false, "ada");
+    expect(await create()).toMatchObject({ created: 0 });
+    await emit(named("a"));
+    expect(await create()).toMatchObject({ created: 1 });
+    expect((await runs("c")).map((events) => events.length)).toEqual([1, 51]);
+  });
+
+  test("keeps to its own: an alias, a name and a uri each mean what they say", async () => {
+    await consumer("by_name", { ref: { name: "a" } });
+    await consumer("by_uri", { ref: { uri: "x-test://a" } });
+    await consumer("by_alias", { alias: { name: "things", group: "asset" } });
+    await consumer("other", asset("b"));
+    await db.read(`insert into asset (name, uri) values ('a', 'x-test://a')`);
+    await emit(named("a"));
+    await create();
+    await emit({ ...named("late"), alias: "things", asset: { name: "late", uri: "x-test://late" } });
+    await create();
+    expect(await runs("by_name")).toEqual([[1]]);
+    expect(await runs("by_uri")).toEqual([[1]]);
+    expect(await runs("by_alias")).toEqual([[2]]);
+    expect(await runs("other")).toEqual([]);
+    // The asset exists now, and is active.
+    await emit({ name: "late" });
+    expect(await db.read(`select name from asset_active where name = 'late'`)).toHaveLength(1);
+    expect(await queued()).toBe(0);
+  });
+
+  test("a DAG that is scheduled on assets no more has nothing waiting", async () => {
+    await consumer("c", { all: [asset("a"), asset("b")] });
+    await emit(named("a"));
+    expect(await queued()).toBe(1);
+    const [row] = await db.read<{ data: DagSpec }>(`select data from serialized_dag`);
+    const spec: DagSpec = { ...(row as { data: DagSpec }).data, schedule: { kind: "none" } };
+    await db.transaction((tx) => recordAssets(tx, [spec], []));
+    expect(await queued()).toBe(0);
+  });
+});
+
+describe("races", () => {
+  test("an event that commits while its queue row is being consumed makes a run of its own", async () => {
+    await consumer("c", asset("a"));
+    await emit(named("a"));
+    let late: Promise<unknown> = Promise.resolve();
+    await db.transaction(async (tx) => {
+      await createAssetRuns({ tx, versions, config, log });
+      late = emit(named("a"));
+      await world.until(
+        "the event waits for the queue row",
+        async () =>
+          (await world.count(`pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)) > 0,
+      );
+    });
+    await late;
+    await create();
+    expect(await runs("c")).toEqual([[1], [2]]);
+  });
+
+  test("a scheduler waits for an event that is being written, and its run has it", async () => {
+    await consumer("c", asset("a"));
+    await emit(named("a"));
+    let creating: Promise<unknown> = Promise.resolve();
+    await db.transaction(async (tx) => {
+      await writeAssetEvents(tx, [named("a")]);
+      creating = create();
+      await world.until(
+        "the scheduler waits for the event",
+        async () =>
+          (await world.count(`pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)) > 0,
+      );
+    });
+    await creating;
+    expect(await runs("c")).toEqual([[1, 2]]);
+  });
+
+  test("events whose numbers commit in the other order are all consumed, once each", async () => {
+    await consumer("c", asset("a"));
+    await emit(named("a"));
+    // The number of the event is drawn before the one that follows, and its commit comes after it was consumed.
+    await db.read(`select setval(pg_get_serial_sequence('asset_event', 'id'), 10)`);
+    await emit(named("a"));
+    await create();
+    await db.read(`insert into asset_event (id, asset_id) select 5, id from asset where name = 'a'`);
+    await db.read(
+      `insert into asset_dag_run_queue (asset_id, target_dag_id, first_event_id) select id, 'c', 5 from asset where name = 'a'`,
+    );
+    await create();
+    expect(await runs("c")).toEqual([[1, 11], [5]]);
+  });
+
+  test("a transaction that dies after the run was made leaves no run, and the events to the next one", async () => {
+    await consumer("c", asset("a"));
+    await emit(named("a"));
+    await expect(
+      db.transaction(async (tx) => {
+        await createAssetRuns({ tx, versions, config, log });
+        throw new Error("killed");
+      }),
+    ).rejects.toThrow("killed");
+    expect(await runs("c")).toEqual([]);
+    expect(await queued()).toBe(1);
+    await create();
+    expect(await runs("c")).toEqual([[1]]);
+  });
+
+  test("two schedulers and a hundred events: every event is in exactly one run of each consumer", async () => {
+    world.onMessage(world.work);
+    await consumer("one", asset("a"));
+    await consumer("two", { any: [asset("a"), asset("b")] }, { maxActiveRuns: 2 });
+    await Promise.all([world.startScheduler(), world.startScheduler()]);
+    await Promise.all(Array.from({ length: 100 }, (_, i) => emit(i % 4 === 0 ? named("b") : named("a"))));
+    await emit(named("a"));
+    await world.until("all is consumed and over", async () => {
+      const open = await world.count(`dag_run where state in ('queued', 'running')`);
+      return (await queued()) === 0 && open === 0;
+    });
+    expect((await runs("one")).flat().length).toBe(75 + 1);
+    const two = (await runs("two")).flat();
+    expect(new Set(two).size).toBe(two.length);
+    expect(two.length).toBe(101);
+    expect((await runs("one")).every((events) => events.length > 0)).toBe(true);
+  }, 60_000);
+});
