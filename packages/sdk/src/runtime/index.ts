@@ -1,2 +1,3 @@
 export { artifact } from "./artifact.ts";
 export * from "./protocol.ts";
+export { findFile } from "../sensors/find-file.ts";

@@ -5,7 +5,10 @@ import type { FileExistsEvent } from "../triggers/file-exists.ts";
 
 const MAGIC = /[*?[]/;
 
-/** Undefined when there is none. `**` stands for any number of folders; a leading dot has to be named. */
+/**
+ * Undefined when there is none. `**` stands for any number of folders; a leading dot has to be named. Of several it is the
+ * first in alphabetical order, and under `**` the nearest folder's.
+ */
 export async function findFile(pattern: string): Promise<FileExistsEvent | undefined> {
   const steps = pattern.split("/").filter((step) => step !== "");
   return find(isAbsolute(pattern) ? "/" : "", steps);

@@ -1,6 +1,5 @@
 // `millrace.file`: waits for a file, which may be named by a pattern: the first in alphabetical order counts.
-import { stat } from "node:fs/promises";
-import { findFiles } from "../find-files.ts";
+import { findFile } from "@millrace/sdk/runtime";
 import type { SingleKind } from "../polls.ts";
 
 const AT_ONCE = 8;
@@ -10,13 +9,7 @@ export const file = (): SingleKind<{ readonly path: string }> => ({
   atOnce: AT_ONCE,
   read: (kwargs) => ({ wait: { path: kwargs.text("path") }, pollMs: kwargs.pollMs(60) }),
   look: async ({ path }) => {
-    for (const found of await findFiles(path)) {
-      // It may be gone again.
-      const stats = await stat(found).catch(() => undefined);
-      if (stats !== undefined) {
-        return { kind: "event", payload: { path: found, size: stats.size, modifiedAt: stats.mtime.toISOString() } };
-      }
-    }
-    return undefined;
+    const found = await findFile(path);
+    return found === undefined ? undefined : { kind: "event", payload: { ...found } };
   },
 });
