@@ -8,6 +8,7 @@ import { systemClock, type Clock, type Service } from "@millrace/shared/lifecycl
 import type { Config } from "@millrace/shared/config";
 import type { Logger } from "@millrace/shared/observability";
 import type { Announcing } from "@millrace/shared/queue";
+import { KnownSecrets, Secrets } from "@millrace/shared/secrets";
 import { prepareUi } from "@millrace/ui/build";
 import fastify, { type InjectOptions, type LightMyRequestResponse } from "fastify";
 import { guard } from "./auth/guard.ts";
@@ -21,6 +22,7 @@ import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
 import { previewRoutes } from "./routes/preview.ts";
 import { clearRoutes } from "./routes/clear.ts";
+import { connectionRoutes } from "./routes/connections.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { explainRoutes } from "./routes/explain.ts";
 import { logRoutes } from "./routes/logs.ts";
@@ -31,6 +33,7 @@ import { pageRoutes } from "./routes/pages.ts";
 import { questionRoutes } from "./routes/questions.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { taskInstanceRoutes } from "./routes/task-instances.ts";
+import { variableRoutes } from "./routes/variables.ts";
 import { xcomRoutes } from "./routes/xcoms.ts";
 
 export interface ApiOptions {
@@ -62,7 +65,14 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 export function createApi(options: ApiOptions): Api {
   const { config, log, db } = options;
-  const context: Context = { ...options, clock: options.clock ?? systemClock, versions: new DagVersions(db) };
+  const secrets = new Secrets({ db, config, log });
+  const context: Context = {
+    ...options,
+    clock: options.clock ?? systemClock,
+    versions: new DagVersions(db),
+    secrets,
+    known: new KnownSecrets(secrets, log),
+  };
   const tokens = new Tokens(config.api_auth);
   const routes: ApiRoute[] = [];
 
@@ -92,6 +102,8 @@ export function createApi(options: ApiOptions): Api {
       taskInstanceRoutes,
       logRoutes,
       xcomRoutes,
+      variableRoutes,
+      connectionRoutes,
       operationRoutes,
       eventRoutes,
       explainRoutes,

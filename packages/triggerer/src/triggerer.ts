@@ -4,6 +4,7 @@
 import { dropOrphanTriggers, Job, releaseLostTriggers, releaseTriggers } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, SignalGate, type Service } from "@millrace/shared/lifecycle";
+import { Secrets } from "@millrace/shared/secrets";
 import { Assigner } from "./assign/assigner.ts";
 import { compareAll, dropLost } from "./assign/compare.ts";
 import type { TriggererDeps } from "./deps.ts";
@@ -43,8 +44,9 @@ export class Triggerer implements Service {
       ...{ db, log, queues, type: "TriggererJob", concurrency: capacity, heartbeatSeconds: job_heartbeat_sec },
     });
     this.#firer = new Firer({ db, broker, log, longestRetryDelay: config.core.max_task_retry_delay });
-    this.#logs = new AttemptLogs(db, config.logging.base_log_folder, log);
-    this.#holdings = new Holdings({ db, config, log, logs: this.#logs, firer: this.#firer });
+    const secrets = new Secrets({ db, config, log });
+    this.#logs = new AttemptLogs(db, config.logging.base_log_folder, log, secrets.redactor);
+    this.#holdings = new Holdings({ db, config, log, logs: this.#logs, secrets, firer: this.#firer });
     this.#assigner = new Assigner({
       db,
       config,

@@ -5,6 +5,7 @@ import { ArtifactStore, Job } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { crashPoint, type Service } from "@millrace/shared/lifecycle";
 import type { AttemptMessage, Consumer } from "@millrace/shared/queue";
+import { Secrets } from "@millrace/shared/secrets";
 import { CallbackRunner } from "./callbacks/callback-runner.ts";
 import { Claimer } from "./claim/claimer.ts";
 import type { WorkerDeps } from "./deps.ts";
@@ -46,7 +47,17 @@ export class Worker implements Service {
     this.#claimer = new Claimer(db, () => this.#job.id, log);
     const artifacts = new ArtifactStore(db, config.workers.artifact_folder);
     const workerJobId = () => this.#job.id;
-    this.#callbacks = new CallbackRunner({ db, broker, config, log, pool: this.#pool, artifacts, workerJobId });
+    const secrets = new Secrets({ db, config, log });
+    this.#callbacks = new CallbackRunner({
+      db,
+      broker,
+      config,
+      log,
+      pool: this.#pool,
+      artifacts,
+      workerJobId,
+      secrets,
+    });
     this.#runner = new AttemptRunner({
       db,
       config,
@@ -56,6 +67,7 @@ export class Worker implements Service {
       heartbeats: this.#heartbeats,
       finisher: new Finisher(db, broker, log),
       broker,
+      secrets,
       onCallbacks: () => this.#callbacks.wake(),
     });
   }

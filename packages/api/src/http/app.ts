@@ -11,6 +11,7 @@ import type { Database, DagVersions } from "@millrace/shared/db";
 import type { Clock } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Announcing } from "@millrace/shared/queue";
+import type { KnownSecrets, Secrets } from "@millrace/shared/secrets";
 
 /** Fastify whose handlers have the types of their schemas. */
 export type App = FastifyInstance<
@@ -29,4 +30,7 @@ export interface Context {
   readonly log: Logger;
   readonly clock: Clock;
   readonly versions: DagVersions;
+  readonly secrets: Secrets;
+  /** What must not be shown. */
+  readonly known: KnownSecrets;
 }

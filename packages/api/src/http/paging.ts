@@ -1,11 +1,11 @@
 import type { Config } from "@millrace/shared/config";
-import type { PageRequest, TimeRange } from "@millrace/shared/db";
+import type { TimeRange } from "@millrace/shared/db";
 
 /** A page is never longer than allowed, whatever was asked for. */
 export const pageOf = (
   query: { readonly limit?: number | undefined; readonly offset?: number | undefined },
   config: Config["api"],
-): PageRequest => ({
+): { readonly limit: number; readonly offset: number } => ({
   limit: Math.min(query.limit ?? config.fallback_page_limit, config.maximum_page_limit),
   offset: query.offset ?? 0,
 });

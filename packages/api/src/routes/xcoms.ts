@@ -1,4 +1,5 @@
 import { getRun, getXCom, listXComs } from "@millrace/shared/db";
+import type { Json } from "@millrace/sdk/spec";
 import { Type } from "typebox";
 import type { App, Context } from "../http/app.ts";
 import { pageOf } from "../http/paging.ts";
@@ -8,7 +9,7 @@ import { XComCollection, XComValue } from "../schemas/task-instances.ts";
 
 const BASE = "/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances/:task_id/xcomEntries";
 
-export function xcomRoutes(app: App, { db, config }: Context): void {
+export function xcomRoutes(app: App, { db, config, known }: Context): void {
   const ListQuery = Type.Object({ ...Paging, xcom_key: Text, xcom_key_pattern: Text, map_index: Int });
   app.get(
     BASE,
@@ -41,7 +42,9 @@ export function xcomRoutes(app: App, { db, config }: Context): void {
         key: params.xcom_key,
       });
       const asText = query.stringify === true || query.deserialize === true;
-      return { ...presentXCom(xcom), value: asText ? JSON.stringify(xcom.value) : xcom.value };
+      const redactor = await known.redactor();
+      const value = redactor.redactValue(xcom.value as Json, xcom.key); // what a jsonb column holds
+      return { ...presentXCom(xcom), value: asText ? JSON.stringify(value) : value };
     },
   );
 }

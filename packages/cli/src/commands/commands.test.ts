@@ -167,7 +167,7 @@ test("pools are set, listed and deleted", async () => {
 test("variables are set, read and deleted; the list covers their values", async () => {
   await millrace("variables", "set", "region", "eu", "--description", "where");
   expect((await millrace("variables", "get", "region")).out).toBe("eu\n");
-  expect(await json("variables", "list")).toEqual([{ key: "region", description: "where" }]);
+  expect(await json("variables", "list")).toEqual([{ key: "region", description: "where", is_encrypted: false }]);
   expect(await json("variables", "list", "--show-values")).toMatchObject([{ value: "eu" }]);
   expect((await millrace("variables", "delete", "region")).code).toBe(0);
   expect((await millrace("variables", "get", "region", "-d", "us")).out).toBe("us\n");

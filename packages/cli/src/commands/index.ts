@@ -94,10 +94,22 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./variables/index.ts")).variables,
   },
   {
+    name: "connections",
+    heading: OPERATE,
+    about: "List, change and test connections.",
+    load: async () => (await import("./connections/index.ts")).connections,
+  },
+  {
     name: "db",
     heading: INSTALLATION,
     about: "Migrate and check the database.",
     load: async () => (await import("./db/index.ts")).db,
+  },
+  {
+    name: "secrets",
+    heading: INSTALLATION,
+    about: "Look after the encryption of variables and connections.",
+    load: async () => (await import("./secrets/index.ts")).secrets,
   },
   {
     name: "jobs",

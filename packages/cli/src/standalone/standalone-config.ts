@@ -40,6 +40,10 @@ export async function standaloneConfig(
         given.api_auth.admin_password,
         async () => await keptSecret(dir, "admin-password", 12),
       ),
+      "core.encryption_key": await unlessGiven(
+        given.core.encryption_key,
+        async () => await keptSecret(dir, "encryption-key", 32),
+      ),
       "api_auth.jwt_secret": await unlessGiven(
         given.api_auth.jwt_secret,
         async () => await keptSecret(dir, "jwt-secret", 48),

@@ -205,6 +205,8 @@ export interface RunHost {
   readonly signal: AbortSignal;
   /** One line of the task's log. */
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, Json>>): void;
+  /** Hides a value in every log of the installation's process that writes this task's, from the next line on. */
+  mask?(secret: Json): void;
   getXCom(query: XComKey): Promise<Json | undefined>;
   setXCom(entry: XComKey & { readonly value: Json }): Promise<void>;
   getVariable(key: string): Promise<string | undefined>;

@@ -1,5 +1,6 @@
 // What surrounds a running handler, carried by AsyncLocalStorage through everything that it awaits.
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Json } from "../spec/index.ts";
 import type { TaskClient } from "./task-client.ts";
 import type { RunHost, Waited } from "./protocol.ts";
 import type { TaskContext } from "./task-context.ts";
@@ -66,4 +67,20 @@ export function getContext(): TaskContext {
  */
 export function getClient(): TaskClient {
   return currentScope("getClient()").client;
+}
+
+/**
+ * Hides a value in the task's logs and error messages from the next line on, in each form in which it is likely to be
+ * written (within JSON, within an address, as base64). Passwords of connections and variables with names of secrets are
+ * hidden without being told; this is for values that come from elsewhere, as Airflow's `mask_secret`.
+ *
+ * @param secret a text or a number; of an object or a list, every text and number in it. Values under 5 characters are
+ *   not hidden, unless the installation says otherwise: they would hide ordinary words.
+ * @throws NoRunningTask outside of a handler, and after its end
+ */
+export function mask(secret: unknown): void {
+  const { host } = currentScope("mask()");
+  if (secret === undefined || secret === null) return;
+  const text = JSON.stringify(typeof secret === "bigint" ? String(secret) : secret) as string | undefined;
+  if (text !== undefined) host.mask?.(JSON.parse(text) as Json); // what JSON.parse returns is Json
 }

@@ -1,4 +1,7 @@
-import type { Config } from "./options.ts";
+import { MIN_KEY_LENGTH, readKeys } from "../secrets/cipher.ts";
+import { OPTIONS, type Config } from "./options.ts";
+
+const PLACES: readonly string[] = OPTIONS.secrets.backends_order.default;
 
 /** Mixes of values that are each allowed but dangerous together. */
 export function checkMix(config: Config): string[] {
@@ -42,6 +45,16 @@ export function checkMix(config: Config): string[] {
   }
   if (config.database.url !== "" && !/^postgres(ql)?:\/\//.test(config.database.url)) {
     problems.push("database.url must be postgres://…");
+  }
+  const keys = readKeys(core.encryption_key);
+  if (keys.some((key) => key.length < MIN_KEY_LENGTH)) {
+    problems.push(
+      `each key of core.encryption_key must have ${MIN_KEY_LENGTH} characters or more: make one with \`openssl rand -base64 32\``,
+    );
+  }
+  const unknown = config.secrets.backends_order.filter((name) => !PLACES.includes(name));
+  if (unknown.length > 0) {
+    problems.push(`secrets.backends_order names ${unknown.join(", ")}; there are: ${PLACES.join(", ")}`);
   }
   if (core.dags_folder === "") problems.push("core.dags_folder must name a folder");
   return problems;

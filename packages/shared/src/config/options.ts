@@ -30,7 +30,28 @@ export const OPTIONS = {
     default_pool_task_slot_count: integer(128, 0, "Slots of default_pool when it is first created."),
     killed_task_cleanup_time: seconds(10, "From SIGTERM to SIGKILL of a task that has to stop."),
     max_task_retry_delay: seconds(86_400, "No retry waits longer."),
+    encryption_key: secret(
+      "",
+      "Encrypts variables and connections in the database: 32 characters or more. Several keys are separated by commas: the first encrypts, all decrypt.",
+    ),
+    test_connection: flag(false, "Whether connections can be tested from the API and the command line."),
+    sensitive_var_conn_names: list(
+      [],
+      "Words beside the built-in ones (password, secret, token, …) that mark a name as one of a secret.",
+    ),
+    hide_sensitive_var_conn_fields: flag(true, "Whether secrets are masked in logs and answers."),
+    min_length_masked_secret: integer(5, 1, "Shorter secrets are not masked: they would hide ordinary words."),
     max_xcom_bytes: integer(1_048_576, 1_024, "Largest XCom value, as JSON in UTF-8."),
+  },
+  secrets: {
+    backends_order: list(
+      ["custom", "environment_variable", "local_filesystem", "metastore"],
+      "Where variables and connections are looked for, the first that has one wins.",
+    ),
+    variables_file_path: text("", "File of variables: .json, .yaml or .env. Read again when it changes."),
+    connections_file_path: text("", "File of connections: .json, .yaml or .env. Read again when it changes."),
+    backend: text("", "Module whose default export makes the custom secrets backend."),
+    backend_kwargs: secret("", "JSON object that is given to it."),
   },
   database: {
     url: secret("", "Postgres: postgres://user:password@host:5432/database"),

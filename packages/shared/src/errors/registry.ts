@@ -246,6 +246,70 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  VARIABLE_INVALID: {
+    message: "Variable {key} cannot be stored: {cause}.",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
+  CONNECTION_NOT_FOUND: {
+    message:
+      "There is no connection {connectionId}. `millrace connections list` shows those there are; MILLRACE_CONN_{name} would give it, too.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  CONNECTION_INVALID: {
+    message: "Connection {connectionId} cannot be used: {cause}.",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
+  CONNECTION_TEST_DISABLED: {
+    message:
+      "Connections are not tested here: a test reaches out to any address. MILLRACE__CORE__TEST_CONNECTION=true allows it.",
+    httpStatus: 403,
+    exitCode: 1,
+    retryable: false,
+  },
+  CONNECTION_EXISTS: {
+    message: "There is a connection {connectionId} already. Change it, or delete it first.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
+  VARIABLE_EXISTS: {
+    message: "There is a variable {key} already. Change it, or delete it first.",
+    httpStatus: 409,
+    exitCode: 1,
+    retryable: false,
+  },
+  SECRET_UNREADABLE: {
+    message:
+      "{what} cannot be read: {cause}. Put the key it was encrypted with into core.encryption_key (several are separated by commas, the newest first), or set it anew.",
+    httpStatus: 500,
+    exitCode: 1,
+    retryable: false,
+  },
+  ENCRYPTION_KEY_MISSING: {
+    message:
+      "core.encryption_key is not set. Make a key with `openssl rand -base64 32` and give it to every process as MILLRACE__CORE__ENCRYPTION_KEY.",
+    httpStatus: 500,
+    exitCode: 2,
+    retryable: false,
+  },
+  SECRETS_FILE_INVALID: {
+    message: "{path} cannot be used: {cause}.",
+    httpStatus: 500,
+    exitCode: 1,
+    retryable: false,
+  },
+  SECRETS_BACKEND_INVALID: {
+    message: "The secrets backend {path} cannot be used: {cause}.",
+    httpStatus: 500,
+    exitCode: 2,
+    retryable: false,
+  },
   ORDER_BY_INVALID: {
     message: "Cannot sort by {key}; allowed: {known}.",
     httpStatus: 400,

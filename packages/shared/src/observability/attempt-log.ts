@@ -4,6 +4,7 @@
 // harms the attempt.
 import { appendFile, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Json } from "@millrace/sdk/spec";
 import { messageOf } from "../errors/index.ts";
 import type { Logger } from "./logger.ts";
 
@@ -13,12 +14,19 @@ const SETTLE_MS = 250;
 const GATHER_BYTES = 65_536;
 const MAX_LINE_CHARS = 100_000;
 
+/** Hides secrets in what is written. */
+export interface LogRedactor {
+  redact(text: string): string;
+  redactValue(value: Json, name?: string): Json;
+}
+
 /** Folders that this process has made or found; bounded, since runs come and go. */
 const known = new Set<string>();
 
 export class AttemptLog {
   readonly #path: string;
   readonly #log: Logger;
+  readonly #redactor: LogRedactor | undefined;
   #lines: string[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -28,9 +36,11 @@ export class AttemptLog {
   #writing: Promise<void> = Promise.resolve();
   #hasFailed = false;
 
-  constructor(path: string, log: Logger) {
+  /** @param redactor goes over each line before anything is cut off it */
+  constructor(path: string, log: Logger, redactor?: LogRedactor) {
     this.#path = path;
     this.#log = log;
+    this.#redactor = redactor;
   }
 
   write(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>> = {}): void {
@@ -62,11 +72,20 @@ export class AttemptLog {
   }
 
   #add(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>>): void {
+    const clean = this.#redactor?.redact(event) ?? event;
     const text =
-      event.length > MAX_LINE_CHARS ? `${event.slice(0, MAX_LINE_CHARS)}… (${event.length} characters)` : event;
-    const line = `${JSON.stringify({ timestamp: new Date().toISOString(), level, logger, event: text, ...fields })}\n`;
+      clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS)}… (${clean.length} characters)` : clean;
+    const more = this.#redactor === undefined ? fields : this.#cleaned(fields, this.#redactor);
+    const line = `${JSON.stringify({ timestamp: new Date().toISOString(), level, logger, event: text, ...more })}\n`;
     this.#lines.push(line);
     this.#bytes += line.length;
+  }
+
+  #cleaned(fields: Readonly<Record<string, unknown>>, redactor: LogRedactor): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(
+      // Fields come as JSON, over a channel that carries nothing else.
+      Object.entries(fields).map(([name, value]) => [name, redactor.redactValue(value as Json, name)]),
+    );
   }
 
   #flush(): void {

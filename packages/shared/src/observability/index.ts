@@ -1,4 +1,4 @@
-export { AttemptLog } from "./attempt-log.ts";
+export { AttemptLog, type LogRedactor } from "./attempt-log.ts";
 export { attemptLogPath, type AttemptLogKey } from "./attempt-log-path.ts";
 export { callbacksLogPath, type CallbacksLogKey } from "./callbacks-log-path.ts";
 export { createLogger, withoutPassword, type Logger, type LoggerOptions } from "./logger.ts";

@@ -2,7 +2,13 @@
 // The worker of the attempt has closed the file by then, so lines are appended.
 import { waitingAttempts, type Database } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { AttemptLog, attemptLogPath, type AttemptLogKey, type Logger } from "@millrace/shared/observability";
+import {
+  AttemptLog,
+  attemptLogPath,
+  type AttemptLogKey,
+  type Logger,
+  type LogRedactor,
+} from "@millrace/shared/observability";
 
 export interface Line {
   readonly level: string;
@@ -18,10 +24,12 @@ export class AttemptLogs {
   readonly #db: Database;
   readonly #folder: string;
   readonly #log: Logger;
+  readonly #redactor: LogRedactor;
   readonly #open = new Map<string, AttemptLog>();
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(db: Database, folder: string, log: Logger) {
+  constructor(db: Database, folder: string, log: Logger, redactor: LogRedactor) {
+    this.#redactor = redactor;
     this.#db = db;
     this.#folder = folder;
     this.#log = log;
@@ -29,7 +37,7 @@ export class AttemptLogs {
 
   write(attempt: AttemptLogKey, { level, logger, message, fields }: Line): void {
     const path = attemptLogPath(this.#folder, attempt);
-    const log = this.#open.get(path) ?? new AttemptLog(path, this.#log);
+    const log = this.#open.get(path) ?? new AttemptLog(path, this.#log, this.#redactor);
     this.#open.delete(path);
     this.#open.set(path, log);
     log.write(level, logger, message, fields);

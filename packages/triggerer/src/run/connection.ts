@@ -1,19 +1,14 @@
 import type { ConnectionValue } from "@millrace/sdk/runtime";
-import { connectionFromEnvironment } from "@millrace/shared/config";
+import type { Secrets } from "@millrace/shared/secrets";
 import { GiveUp } from "./trigger.ts";
 
-/** The one place where this process learns what a connection id stands for. */
-export function findConnection(connectionId: string): Promise<ConnectionValue | undefined> {
-  return Promise.resolve(connectionFromEnvironment(connectionId));
-}
-
 /** @throws GiveUp when there is none. */
-export async function connectionOf(connectionId: string): Promise<ConnectionValue> {
-  const connection = await findConnection(connectionId);
+export async function connectionOf(secrets: Secrets, connectionId: string): Promise<ConnectionValue> {
+  const connection = await secrets.getConnection(connectionId);
   if (connection === undefined) {
     throw new GiveUp(
       "ConnectionNotFound",
-      `there is no connection ${connectionId}: set MILLRACE_CONN_${connectionId.toUpperCase()} for the triggerer`,
+      `there is no connection ${connectionId}: add it, or set MILLRACE_CONN_${connectionId.toUpperCase()} for the triggerer`,
     );
   }
   return connection;

@@ -4,6 +4,7 @@ import type { TriggerOutcome } from "@millrace/sdk/runtime";
 import type { Config } from "@millrace/shared/config";
 import type { ClaimedTrigger, Database } from "@millrace/shared/db";
 import type { Logger } from "@millrace/shared/observability";
+import type { Secrets } from "@millrace/shared/secrets";
 import type { Firer } from "../fire/firer.ts";
 import type { AttemptLogs } from "./attempt-logs.ts";
 import { checkOutcome } from "./check-outcome.ts";
@@ -24,6 +25,7 @@ export interface HoldingsDeps {
   readonly config: Config;
   readonly log: Logger;
   readonly logs: AttemptLogs;
+  readonly secrets: Secrets;
   readonly firer: Firer;
 }
 
@@ -38,7 +40,7 @@ export class Holdings {
 
   constructor(deps: HoldingsDeps) {
     this.#deps = deps;
-    const { db, config, log, logs } = deps;
+    const { db, config, log, logs, secrets } = deps;
     const fire = (fired: readonly Fired[]) => this.#fire(fired);
     const onTrouble = (triggerId: number, message: string) => {
       log.debug({ trigger: triggerId, cause: message }, "a trigger could not look");
@@ -52,12 +54,12 @@ export class Holdings {
       [TIME, new TimeWaits(this.clock, fire)],
       ["millrace.external_states", new Polls({ kind: externalStates(db), fire, onTrouble })],
       ["millrace.asset_event", new Polls({ kind: assetEvents(db), fire, onTrouble })],
-      ["millrace.http", new Polls({ kind: http(), fire, onTrouble })],
-      ["millrace.sql", new Polls({ kind: sql(), fire, onTrouble })],
+      ["millrace.http", new Polls({ kind: http(secrets), fire, onTrouble })],
+      ["millrace.sql", new Polls({ kind: sql(secrets), fire, onTrouble })],
       ["millrace.file", new Polls({ kind: file(), fire, onTrouble })],
-      ["millrace.redis", new RedisWaits({ fire, onTrouble })],
+      ["millrace.redis", new RedisWaits({ secrets, fire, onTrouble })],
     ]);
-    this.#user = new UserTriggers({ db, config, log, logs, fire });
+    this.#user = new UserTriggers({ db, config, log, logs, secrets, fire });
   }
 
   get size(): number {

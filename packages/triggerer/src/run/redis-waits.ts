@@ -4,6 +4,7 @@
 import type { ConnectionValue } from "@millrace/sdk/runtime";
 import { messageOf } from "@millrace/shared/errors";
 import { openRedisSource, type RedisMessage, type RedisSource } from "@millrace/shared/queue";
+import type { Secrets } from "@millrace/shared/secrets";
 import { connectionOf } from "./connection.ts";
 import { Kwargs } from "./read-kwargs.ts";
 import { failed, GiveUp, type Fired, type LoadedTrigger, type Runner } from "./trigger.ts";
@@ -19,6 +20,7 @@ interface Source {
 }
 
 export interface RedisWaitsDeps {
+  readonly secrets: Secrets;
   readonly fire: (fired: readonly Fired[]) => Promise<void>;
   readonly onTrouble: (triggerId: number, message: string) => void;
 }
@@ -68,7 +70,7 @@ export class RedisWaits implements Runner {
     const asked = read.textIfGiven("lastId") ?? "$";
     const lastId = asked === "$" ? `${Math.floor(createdMs)}-0` : asked;
     if (!/^\d+(-\d+)?$/.test(lastId)) read.wrong("lastId", "the id of an entry, as 1718000000000-0");
-    const connection = await connectionOf(read.text("connectionId"));
+    const connection = await connectionOf(this.#deps.secrets, read.text("connectionId"));
     if (!["redis", "rediss", "valkey"].includes(connection.connType)) {
       throw new GiveUp(
         "ConnectionNotSupported",

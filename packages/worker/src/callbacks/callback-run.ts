@@ -5,6 +5,7 @@ import type { ArtifactStore, ClaimedCallback, Database, DagVersions } from "@mil
 import { messageOf } from "@millrace/shared/errors";
 import { AttemptLog, attemptLogPath, callbacksLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import type { Secrets } from "@millrace/shared/secrets";
 import { answerCall } from "../run/answer-call.ts";
 import type { ChildPool } from "../run/child-pool.ts";
 import type { WarmChild } from "../run/warm-child.ts";
@@ -18,6 +19,7 @@ export interface CallbackRunDeps {
   readonly pool: ChildPool;
   readonly artifacts: ArtifactStore;
   readonly versions: DagVersions;
+  readonly secrets: Secrets;
 }
 
 export type CallbackEnding =
@@ -51,7 +53,7 @@ export class CallbackRun {
         : attemptLogPath(base, { dagId, runId, taskId, mapIndex, tryNumber });
     this.#deps = deps;
     this.callback = callback;
-    this.#log = new AttemptLog(path, deps.log);
+    this.#log = new AttemptLog(path, deps.log, deps.secrets.redactor);
   }
 
   /** `timeout` lets it end by itself for a moment. */
@@ -90,6 +92,7 @@ export class CallbackRun {
       const reason = `it ran longer than workers.callback_timeout of ${limit} s`;
       timer = setTimeout(() => this.stop({ kind: "timeout", reason }), limit * 1000);
       const result = await this.#child.runCallback(artifactPath, request, {
+        onMask: (secret) => this.#deps.secrets.redactor.add(secret),
         onLog: (line) => this.#log.write(line.level, line.logger, line.message, line.fields),
         onCall: (call) => answerCall(this.#deps, undefined, call),
       });
@@ -98,7 +101,8 @@ export class CallbackRun {
       if (stopped !== undefined) return endingOf(stopped);
       if (result.kind === "died") return failed(`the process that ran it ${result.how}`);
       if (result.outcome.kind === "success") return { state: "success" };
-      return failed((await Promise.all(result.outcome.errors.map((error) => this.#describe(error)))).join("\n\n"));
+      const output = (await Promise.all(result.outcome.errors.map((error) => this.#describe(error)))).join("\n\n");
+      return failed(this.#deps.secrets.redactor.redact(output));
     } catch (error) {
       const cause = messageOf(error);
       this.#log.write(

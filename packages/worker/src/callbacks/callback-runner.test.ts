@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadConfig, type Config } from "@millrace/shared/config";
 import { ArtifactStore, claimCallbacks, Database, extendCallbacks, finishCallback, newId } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
+import { Secrets } from "@millrace/shared/secrets";
 import { openBroker } from "@millrace/shared/queue";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -35,7 +36,17 @@ const made: CallbackRunner[] = [];
 
 function createRunner(workerJobId: number): CallbackRunner {
   const artifacts = new ArtifactStore(db, join(folder, "artifacts"));
-  const created = new CallbackRunner({ db, broker, config, log, pool, artifacts, workerJobId: () => workerJobId });
+  const secrets = new Secrets({ db, config, log });
+  const created = new CallbackRunner({
+    db,
+    broker,
+    config,
+    log,
+    pool,
+    artifacts,
+    workerJobId: () => workerJobId,
+    secrets,
+  });
   made.push(created);
   return created;
 }

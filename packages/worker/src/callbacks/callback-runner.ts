@@ -14,6 +14,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { crashPoint, Periodic, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import type { Secrets } from "@millrace/shared/secrets";
 import type { ChildPool } from "../run/child-pool.ts";
 import { CallbackRun, type CallbackEnding } from "./callback-run.ts";
 
@@ -25,6 +26,7 @@ export interface CallbackRunnerDeps {
   readonly pool: ChildPool;
   readonly artifacts: ArtifactStore;
   readonly workerJobId: () => number;
+  readonly secrets: Secrets;
 }
 
 /** Callbacks come in bursts, and hanging ones must not take the children of the attempts. */

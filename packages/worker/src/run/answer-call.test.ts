@@ -1,6 +1,8 @@
 import { Database, DagVersions } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import { loadConfig } from "@millrace/shared/config";
+import { Secrets } from "@millrace/shared/secrets";
 import { testDatabase } from "@millrace/testkit";
 import { afterAll, expect, test } from "vitest";
 import { answerCall } from "./answer-call.ts";
@@ -11,7 +13,8 @@ const db = new Database({ url: database.url, applicationName: "test", maxConnect
 afterAll(() => db.close());
 
 // Nothing here is announced to anybody.
-const deps = { db, versions: new DagVersions(db), broker: {} as Broker };
+const secrets = new Secrets({ db, config: loadConfig({ env: {} }), log });
+const deps = { db, versions: new DagVersions(db), broker: {} as Broker, secrets };
 
 test("a task that waits for another DAG is told that it does not exist only when it asks", async () => {
   const params = { dagId: "nowhere", taskIds: ["a"], logicalDates: ["2026-01-01T00:00:00.000Z"] };

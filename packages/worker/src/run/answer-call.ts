@@ -1,21 +1,18 @@
-// What a running handler asks for, answered from Postgres and the worker's environment. An attempt writes XComs of its
+// What a running handler asks for, answered from Postgres and the places of secrets. An attempt writes XComs of its
 // own task instance only, and only while it is the current one; a callback writes none, since its attempt has ended.
-import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
 import {
-  deleteVariable,
   missingExternals,
   readExternalStates,
-  readVariable,
   readXComs,
   triggerRunForTask,
   waitedExternalStates,
-  writeVariable,
   writeXCom,
   type ClaimedAttempt,
   type Database,
   type DagVersions,
 } from "@millrace/shared/db";
 import { announce, type Broker } from "@millrace/shared/queue";
+import type { Secrets } from "@millrace/shared/secrets";
 import type { Call, ToChild } from "./ipc.ts";
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
@@ -24,11 +21,12 @@ export interface AnswerDeps {
   readonly db: Database;
   readonly broker: Broker;
   readonly versions: DagVersions;
+  readonly secrets: Secrets;
 }
 
 /** @param attempt undefined for a callback */
 export async function answerCall(
-  { db, broker, versions }: AnswerDeps,
+  { db, broker, versions, secrets }: AnswerDeps,
   attempt: ClaimedAttempt | undefined,
   call: Call,
 ): Promise<Answer> {
@@ -53,12 +51,12 @@ export async function answerCall(
       return undefined;
     }
     case "getVariable":
-      return variableFromEnvironment(call.params.key) ?? (await db.run(readVariable, [call.params.key]))[0]?.val;
+      return await secrets.getVariable(call.params.key);
     case "setVariable":
-      await db.run(writeVariable, [call.params.key, call.params.value, call.params.description ?? null]);
+      await secrets.stored.setVariable(call.params.key, call.params.value, call.params.description);
       return undefined;
     case "deleteVariable":
-      await db.run(deleteVariable, [call.params.key]);
+      await secrets.stored.deleteVariable(call.params.key);
       return undefined;
     case "triggerDagRun": {
       if (attempt === undefined) throw new Error("a callback starts no runs as a task does: use the API");
@@ -79,6 +77,6 @@ export async function answerCall(
       return (await db.run(waitedExternalStates, [asked])).map(({ place: _place, ...state }) => state);
     }
     case "getConnection":
-      return connectionFromEnvironment(call.params.connectionId);
+      return await secrets.getConnection(call.params.connectionId);
   }
 }

@@ -9,6 +9,7 @@ import { crashPoint } from "@millrace/shared/lifecycle";
 import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
 import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import type { Secrets } from "@millrace/shared/secrets";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
@@ -32,6 +33,7 @@ export interface AttemptRunnerDeps {
   readonly heartbeats: Heartbeats;
   readonly finisher: Finisher;
   readonly broker: Broker;
+  readonly secrets: Secrets;
   /** Called when an attempt has ended whose task has callbacks. */
   readonly onCallbacks: () => void;
 }
@@ -67,7 +69,11 @@ export class AttemptRunner {
   /** @param onChildFree called as soon as the handler has ended, before its end is written */
   async run(attempt: ClaimedAttempt, onChildFree: () => void): Promise<void> {
     const { config, heartbeats, finisher } = this.#deps;
-    const log = new AttemptLog(attemptLogPath(config.logging.base_log_folder, attempt), this.#deps.log);
+    const log = new AttemptLog(
+      attemptLogPath(config.logging.base_log_folder, attempt),
+      this.#deps.log,
+      this.#deps.secrets.redactor,
+    );
     let stopped: Stop | undefined;
     let child: WarmChild | undefined;
     const stop = (why: Stop) => {
@@ -108,6 +114,7 @@ export class AttemptRunner {
           );
         }
         result = await child.run(artifactPath, request, {
+          onMask: (secret) => this.#deps.secrets.redactor.add(secret),
           onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
           onCall: (call) => {
             const answer = () => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call);
@@ -240,7 +247,9 @@ export class AttemptRunner {
       return { kind: "deferred", wait: outcome };
     }
     log.write("error", "millrace", await this.#describe(attempt, outcome.error));
-    const reason = `${outcome.error.name}: ${outcome.error.message}`.slice(0, MAX_REASON);
+    // Redacted whole: half a secret would not be found.
+    const message = this.#deps.secrets.redactor.redact(`${outcome.error.name}: ${outcome.error.message}`);
+    const reason = message.slice(0, MAX_REASON);
     if (stopped?.kind === "release") {
       log.write("info", "millrace", "it runs again without using a try");
       return { kind: "retry", delaySeconds: 0, free: true, reason };

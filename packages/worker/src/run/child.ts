@@ -1,5 +1,6 @@
 // The warm process that runs handlers and callbacks, one at a time. It imports the artifact of an attempt once, runs the
 // handler and tells the outcome; whatever the handler asks for goes to the worker. Plain program: see plainProgram.
+import { StringDecoder } from "node:string_decoder";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type {
@@ -52,6 +53,7 @@ const hostOf = (signal: AbortSignal): RunHost => ({
     watchdog.postMessage([pid, what]);
     send({ type: "group", pid, what });
   },
+  mask: (secret) => send({ type: "mask", secret }),
   getXCom: async (params) => await call({ method: "getXCom", params }),
   setXCom: async (params) => void (await call({ method: "setXCom", params })),
   getVariable: async (key) => (await call({ method: "getVariable", params: { key } })) as string | undefined,
@@ -81,8 +83,10 @@ for (const [stream, logger, level] of [
   [process.stderr, "task.stderr", "error"],
 ] as const) {
   let rest = "";
+  // A chunk may end within a character.
+  const decoder = new StringDecoder("utf8");
   stream.write = (chunk: string | Uint8Array, ...more: unknown[]): boolean => {
-    const lines = (rest + (typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"))).split("\n");
+    const lines = (rest + (typeof chunk === "string" ? chunk : decoder.write(Buffer.from(chunk)))).split("\n");
     rest = lines.pop() ?? "";
     for (const message of lines) send({ type: "log", level, logger, message });
     const done = more.find((argument) => typeof argument === "function") as (() => void) | undefined;
@@ -90,6 +94,7 @@ for (const [stream, logger, level] of [
     return true;
   };
   flushes.push(() => {
+    rest += decoder.end();
     if (rest !== "") send({ type: "log", level, logger, message: rest });
     rest = "";
   });

@@ -35,6 +35,8 @@ export type FromChild =
       readonly message: string;
       readonly fields?: Readonly<Record<string, Json>>;
     }
+  /** A value that must not be read in a log from now on. */
+  | { readonly type: "mask"; readonly secret: Json }
   /** A process group that the handler started: it ends with the child, whatever ends that. */
   | { readonly type: "group"; readonly pid: number; readonly what: "started" | "ended" }
   | ({ readonly type: "call"; readonly id: number } & Call)

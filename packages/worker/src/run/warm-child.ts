@@ -2,6 +2,7 @@
 // (AbortSignal), then told (SIGTERM), then killed with all it started. Kept until it ends abnormally or is worn out.
 import { fork, type ChildProcess } from "node:child_process";
 import type { CallbackOutcome, CallbackRequest, RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
+import type { Json } from "@millrace/sdk/spec";
 import { childEnvironment } from "@millrace/shared/config";
 import { killTree } from "@millrace/shared/lifecycle";
 import type { Call, FromChild, ToChild } from "./ipc.ts";
@@ -15,6 +16,7 @@ export interface ChildOptions {
 
 export interface AttemptHandlers {
   readonly onLog: (line: Extract<FromChild, { type: "log" }>) => void;
+  readonly onMask: (secret: Json) => void;
   /** Answers what the handler asks for; a rejection reaches the handler as an error with this message. */
   readonly onCall: (call: Call) => Promise<Extract<ToChild, { type: "reply" }>["value"]>;
 }
@@ -23,6 +25,9 @@ export type ChildResult<O = TaskOutcome> =
   | { readonly kind: "outcome"; readonly outcome: O }
   /** The process ended without telling an outcome. */
   | { readonly kind: "died"; readonly how: string };
+
+/** A line that does not end is cut here. */
+const MAX_REST_CHARS = 1_000_000;
 
 interface Current {
   readonly handlers: AttemptHandlers;
@@ -40,6 +45,7 @@ export class WarmChild {
   #isGone = false;
   readonly #groups = new Set<number>();
   #stopTimers: NodeJS.Timeout[] = [];
+  readonly #sayRests: (() => void)[] = [];
 
   constructor(options: ChildOptions) {
     this.#options = options;
@@ -73,10 +79,21 @@ export class WarmChild {
       [this.#process.stdout, "task.stdout", "info"],
       [this.#process.stderr, "task.stderr", "error"],
     ] as const) {
+      const say = (message: string) => {
+        if (message !== "") this.#current?.handlers.onLog({ type: "log", level, logger, message });
+      };
+      // Whole lines only: what is hidden in a log is not found in a half.
+      let rest = "";
+      const sayRest = () => {
+        say(rest);
+        rest = "";
+      };
+      this.#sayRests.push(sayRest);
       stream?.setEncoding("utf8").on("data", (text: string) => {
-        for (const message of text.split("\n")) {
-          if (message !== "") this.#current?.handlers.onLog({ type: "log", level, logger, message });
-        }
+        const lines = (rest + text).split("\n");
+        rest = lines.pop() ?? "";
+        for (const message of lines) say(message);
+        if (rest.length > MAX_REST_CHARS) sayRest();
       });
     }
   }
@@ -155,7 +172,8 @@ export class WarmChild {
     }
     const current = this.#current;
     if (current === undefined) return;
-    if (message.type === "log") current.handlers.onLog(message);
+    if (message.type === "mask") current.handlers.onMask(message.secret);
+    else if (message.type === "log") current.handlers.onLog(message);
     else if (message.type === "outcome") {
       this.#rssBytes = message.rssBytes;
       this.#settle({ kind: "outcome", outcome: message.outcome });
@@ -171,6 +189,7 @@ export class WarmChild {
 
   #settle(result: ChildResult<TaskOutcome | CallbackOutcome>): void {
     for (const timer of this.#stopTimers.splice(0)) clearTimeout(timer);
+    for (const sayRest of this.#sayRests) sayRest();
     const current = this.#current;
     this.#current = undefined;
     current?.settle(result);

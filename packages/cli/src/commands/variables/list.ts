@@ -1,34 +1,36 @@
+import type { StoredVariable } from "@millrace/shared/secrets";
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withSecrets } from "../../open-secrets.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
 
 interface Options extends OutputOption {
   readonly showValues?: boolean;
 }
 
-interface Row {
-  readonly key: string;
-  readonly val: string;
-  readonly description: string | null;
-}
-
 export const list = (io: Io): Command =>
   addOutputOption(
     newCommand(io, "list", {
-      about: "List the variables.",
+      about: "List the variables of the database.",
       examples: ["variables list", "variables list --show-values"],
     }).option("--show-values", "Their values, too."),
   ).action(async (options: Options) => {
-    const rows = await withDatabase(
-      io,
-      async ({ db }) => await db.read<Row>("select key, val, description from variable order by key"),
-    );
-    const columns: Column<Row>[] = [
+    const rows = await withSecrets(io, async ({ secrets }) => await secrets.stored.listVariables());
+    const columns: Column<StoredVariable>[] = [
       { key: "key", value: (row) => row.key },
-      ...(options.showValues === true ? [{ key: "value", value: (row: Row) => row.val }] : []),
+      ...(options.showValues === true
+        ? [
+            {
+              key: "value",
+              value: (row: StoredVariable) => row.value,
+              shown: (row: StoredVariable) => row.value ?? "(unreadable)",
+            },
+          ]
+        : []),
       { key: "description", value: (row) => row.description },
+      { key: "is_encrypted", value: (row) => row.isEncrypted },
     ];
     await printList(io, options.output, columns, rows);
+    for (const { problem } of rows) if (problem !== undefined) io.note(problem);
   });

@@ -8,6 +8,7 @@ import * as waiting from "./0006-waiting.ts";
 import * as timetable from "./0007-timetable.ts";
 import * as backfill from "./0008-backfill.ts";
 import * as jobIdentity from "./0009-job-identity.ts";
+import * as connections from "./0011-connections.ts";
 import * as assetConsumers from "./0012-asset-consumers.ts";
 import * as callbackTrigger from "./0013-callback-trigger.ts";
 
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   timetable,
   backfill,
   jobIdentity,
+  connections,
   assetConsumers,
   callbackTrigger,
 ];

@@ -10,6 +10,7 @@ export * from "./claim-triggers.ts";
 export * from "./clear-attempts.ts";
 export * from "./confirm-stopped.ts";
 export * from "./consume-asset-events.ts";
+export * from "./connections.ts";
 export * from "./defer-attempts.ts";
 export * from "./drop-orphan-triggers.ts";
 export * from "./end-backfills.ts";

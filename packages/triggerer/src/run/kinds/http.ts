@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConnectionValue } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
+import type { Secrets } from "@millrace/shared/secrets";
 import { connectionOf } from "../connection.ts";
 import type { Kwargs } from "../read-kwargs.ts";
 import type { SingleKind } from "../polls.ts";
@@ -24,12 +25,12 @@ const AT_ONCE = 50;
 const MAX_READ_BYTES = 1_048_576;
 const MAX_KEPT_BYTES = 65_536;
 
-export const http = (): SingleKind<Wait> => ({
+export const http = (secrets: Secrets): SingleKind<Wait> => ({
   name: "millrace.http",
   atOnce: AT_ONCE,
   read: (kwargs) => ({ wait: readWait(kwargs), pollMs: kwargs.pollMs(60) }),
   look: async (wait, dropped) => {
-    const { url, headers } = await addressOf(wait);
+    const { url, headers } = await addressOf(secrets, wait);
     const response = await fetch(url, {
       method: wait.method,
       headers: { ...headers, ...wait.headers },
@@ -78,9 +79,9 @@ function readWait(kwargs: Kwargs): Wait {
   };
 }
 
-async function addressOf({ url, connectionId, path }: Wait) {
+async function addressOf(secrets: Secrets, { url, connectionId, path }: Wait) {
   if (connectionId === undefined) return { url: join(url ?? "", path), headers: {} };
-  const connection = await connectionOf(connectionId);
+  const connection = await connectionOf(secrets, connectionId);
   const { login, password = "", extra = {} } = connection;
   const authorization =
     login === undefined ? {} : { authorization: `Basic ${Buffer.from(`${login}:${password}`).toString("base64")}` };

@@ -1,6 +1,7 @@
 // `millrace.sql`: asks a database until the first value of the first row is true: not null, 0, "0", false or empty.
 import type { Json } from "@millrace/sdk/spec";
 import { ForeignDatabases } from "@millrace/shared/db";
+import type { Secrets } from "@millrace/shared/secrets";
 import { connectionOf } from "../connection.ts";
 import type { SingleKind } from "../polls.ts";
 import { GiveUp } from "../trigger.ts";
@@ -15,7 +16,7 @@ const AT_ONCE = 20;
 const PER_CONNECTION = 2;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-export function sql(): SingleKind<Wait> {
+export function sql(secrets: Secrets): SingleKind<Wait> {
   const databases = new ForeignDatabases({ maxConnections: PER_CONNECTION, statementTimeoutMs: STATEMENT_TIMEOUT_MS });
   return {
     name: "millrace.sql",
@@ -27,7 +28,7 @@ export function sql(): SingleKind<Wait> {
       return { wait, pollMs: kwargs.pollMs(60) };
     },
     look: async ({ connectionId, sql: text, params }) => {
-      const connection = await connectionOf(connectionId);
+      const connection = await connectionOf(secrets, connectionId);
       if (connection.connType !== "postgres") {
         throw new GiveUp(
           "ConnectionNotSupported",

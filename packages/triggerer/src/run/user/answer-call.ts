@@ -1,13 +1,12 @@
-// What a running trigger asks for, answered from Postgres and the triggerer's environment. It reads XComs and sets none: its
+// What a running trigger asks for, answered from Postgres and the places of secrets. It reads XComs and sets none: its
 // task has no worker, and the value comes with the event.
-import { variableFromEnvironment } from "@millrace/shared/config";
-import { deleteVariable, readVariable, readXComs, writeVariable, type Database } from "@millrace/shared/db";
-import { findConnection } from "../connection.ts";
+import { readXComs, type Database } from "@millrace/shared/db";
+import type { Secrets } from "@millrace/shared/secrets";
 import type { Call, ToChild } from "./ipc.ts";
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
-export async function answerCall(db: Database, call: Call): Promise<Answer> {
+export async function answerCall(db: Database, secrets: Secrets, call: Call): Promise<Answer> {
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
@@ -15,14 +14,14 @@ export async function answerCall(db: Database, call: Call): Promise<Answer> {
       return row?.value as Answer;
     }
     case "getVariable":
-      return variableFromEnvironment(call.params.key) ?? (await db.run(readVariable, [call.params.key]))[0]?.val;
+      return await secrets.getVariable(call.params.key);
     case "setVariable":
-      await db.run(writeVariable, [call.params.key, call.params.value, call.params.description ?? null]);
+      await secrets.stored.setVariable(call.params.key, call.params.value, call.params.description);
       return undefined;
     case "deleteVariable":
-      await db.run(deleteVariable, [call.params.key]);
+      await secrets.stored.deleteVariable(call.params.key);
       return undefined;
     case "getConnection":
-      return await findConnection(call.params.connectionId);
+      return await secrets.getConnection(call.params.connectionId);
   }
 }

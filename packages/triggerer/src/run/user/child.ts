@@ -76,6 +76,7 @@ const hostOf = (triggerId: number, signal: AbortSignal): RunHost => ({
   signal,
   log: (level, message, fields) =>
     send({ type: "log", triggerId, level, logger: "task", message, ...(fields === undefined ? {} : { fields }) }),
+  mask: (secret) => send({ type: "mask", secret }),
   getXCom: async (params) => await call(triggerId, { method: "getXCom", params }),
   setXCom: () => Promise.reject(new Error("a trigger sets no XComs: give the value with its event")),
   getVariable: async (key) => (await call(triggerId, { method: "getVariable", params: { key } })) as string | undefined,

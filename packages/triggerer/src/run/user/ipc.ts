@@ -21,6 +21,8 @@ export type ToChild =
 export type FromChild =
   | { readonly type: "ready" }
   | LogLine
+  /** A value that must not be read in a log from now on. */
+  | { readonly type: "mask"; readonly secret: Json }
   | ({ readonly type: "call"; readonly id: number; readonly triggerId: number } & Call)
   | { readonly type: "outcome"; readonly triggerId: number; readonly outcome: TriggerOutcome };
 

@@ -3,6 +3,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
 import type { TriggerOutcome, TriggerRunRequest } from "@millrace/sdk/runtime";
+import type { Json } from "@millrace/sdk/spec";
 import { childEnvironment } from "@millrace/shared/config";
 import { killTree } from "@millrace/shared/lifecycle";
 import { NOBODY, NOTICES_FD, type Call, type FromChild, type LogLine, type Notice, type ToChild } from "./ipc.ts";
@@ -14,6 +15,7 @@ export interface TriggerProcessOptions {
   readonly maxBlockMs: number;
   readonly onOutcome: (triggerId: number, outcome: TriggerOutcome) => void;
   readonly onLog: (line: LogLine) => void;
+  readonly onMask: (secret: Json) => void;
   /** Answers what a trigger asks for; a rejection reaches it as an error with this message. */
   readonly onCall: (triggerId: number, call: Call) => Promise<Extract<ToChild, { type: "reply" }>["value"]>;
   readonly onSlow: (triggerId: number, ms: number) => void;
@@ -101,7 +103,8 @@ export class TriggerProcess {
 
   #onMessage(message: FromChild): void {
     if (this.#isGone || message.type === "ready") return;
-    if (message.type === "log") this.#options.onLog(message);
+    if (message.type === "mask") this.#options.onMask(message.secret);
+    else if (message.type === "log") this.#options.onLog(message);
     else if (message.type === "outcome") this.#options.onOutcome(message.triggerId, message.outcome);
     else {
       const { id, triggerId } = message;

@@ -11,6 +11,7 @@ import { ArtifactStore, DagVersions, waitingAttempts, type Database, type Waitin
 import { messageOf } from "@millrace/shared/errors";
 import { plainProgram } from "@millrace/shared/lifecycle";
 import { mapStack, type Logger } from "@millrace/shared/observability";
+import type { Secrets } from "@millrace/shared/secrets";
 import type { AttemptLogs } from "../attempt-logs.ts";
 import { checkOutcome } from "../check-outcome.ts";
 import { failed, type Fired, type LoadedTrigger, type Runner } from "../trigger.ts";
@@ -23,6 +24,7 @@ export interface UserTriggersDeps {
   readonly config: Config;
   readonly log: Logger;
   readonly logs: AttemptLogs;
+  readonly secrets: Secrets;
   readonly fire: (fired: readonly Fired[]) => Promise<void>;
   /** How long a process without triggers is kept. Default 30,000 ms. */
   readonly idleMs?: number;
@@ -182,7 +184,7 @@ export class UserTriggers implements Runner {
   }
 
   #spawn(group: Group, program: string): TriggerProcess {
-    const { config, db } = this.#deps;
+    const { config, db, secrets } = this.#deps;
     const spawned = new TriggerProcess({
       program,
       heapMb: config.workers.child_heap_mb,
@@ -190,7 +192,8 @@ export class UserTriggers implements Runner {
       maxBlockMs: config.triggerer.max_block_seconds * 1000,
       onOutcome: (triggerId, outcome) => void this.#onOutcome(triggerId, outcome),
       onLog: (line) => this.#onLog(group, line),
-      onCall: (_triggerId, call) => answerCall(db, call),
+      onMask: (secret) => secrets.redactor.add(secret),
+      onCall: (_triggerId, call) => answerCall(db, secrets, call),
       onSlow: (triggerId, ms) => this.#onSlow(triggerId, ms),
       onEnd: (end) => {
         this.#processes.delete(spawned);

@@ -1,0 +1,213 @@
+// What is kept secret at rest: nothing readable in the table, nothing that opens in another row, and a wrong key harms
+// only what it locks.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { testDatabase } from "@millrace/testkit";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { loadConfig } from "../config/index.ts";
+import { openDatabase } from "../db/fixtures/seed.ts";
+import { createLogger } from "../observability/index.ts";
+import { readConnection, rotateSecrets, Secrets, type SecretsOptions } from "./index.ts";
+
+const database = await testDatabase();
+const db = openDatabase(database.url);
+const folder = await mkdtemp(join(tmpdir(), "millrace-secrets-"));
+afterAll(async () => {
+  await db.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => database.reset());
+
+const OLD = "an old key of thirty-two characters or more";
+const NEW = "a new key of thirty-two characters or more!";
+const CANARY = "c4n4ry-p@ss/word";
+
+const lines: string[] = [];
+const open = (key: string, given: Record<string, unknown> = {}, env: SecretsOptions["env"] = {}): Secrets => {
+  const config = loadConfig({ env: {}, cwd: folder, overrides: { "core.encryption_key": key, ...given } });
+  const log = createLogger({ level: "info", name: "test", destination: { write: (line) => void lines.push(line) } });
+  return new Secrets({ db, config, log, env });
+};
+const uri = `postgres://ada:${encodeURIComponent(CANARY)}@db.example:5433/sales?sslkey=${encodeURIComponent(CANARY)}`;
+
+async function seed(secrets: Secrets): Promise<void> {
+  await secrets.stored.setVariable("api_token", CANARY, "for the API");
+  await secrets.stored.setConnection(readConnection("dwh", uri));
+}
+
+describe("at rest", () => {
+  test("a dump of the tables holds no secret, in whatever encoding, and reading gives what was written", async () => {
+    const secrets = open(OLD);
+    await seed(secrets);
+    const dump = JSON.stringify([await db.read("select * from variable"), await db.read("select * from connection")]);
+    for (const form of [CANARY, encodeURIComponent(CANARY), Buffer.from(CANARY).toString("base64").slice(0, 12)]) {
+      expect(dump).not.toContain(form);
+    }
+    expect(await secrets.getVariable("api_token")).toBe(CANARY);
+    expect(await secrets.getConnection("dwh")).toEqual({
+      connectionId: "dwh",
+      connType: "postgres",
+      host: "db.example",
+      port: 5433,
+      schema: "sales",
+      login: "ada",
+      password: CANARY,
+      extra: { sslkey: CANARY },
+    });
+  });
+
+  test("a ciphertext that was copied to another row or column does not open there", async () => {
+    const secrets = open(OLD);
+    await seed(secrets);
+    await secrets.stored.setVariable("other", "x");
+    await db.read(`update variable set val = (select val from variable where key = 'api_token') where key = 'other'`);
+    await expect(secrets.getVariable("other")).rejects.toThrow(
+      "Variable other cannot be read: it was changed, or belongs to another row",
+    );
+    await db.read(`update connection set extra = password`);
+    await expect(secrets.getConnection("dwh")).rejects.toThrow("The extra of connection dwh cannot be read");
+    expect(await secrets.getVariable("api_token")).toBe(CANARY);
+  });
+
+  test("a ciphertext with one bit changed, or cut off, does not open", async () => {
+    const secrets = open(OLD);
+    await seed(secrets);
+    await db.read(`update variable set val = left(val, 25)`);
+    await expect(secrets.getVariable("api_token")).rejects.toMatchObject({ code: "SECRET_UNREADABLE" });
+  });
+
+  test("a wrong key is an error that names the variable, and lists still show the rest", async () => {
+    await seed(open(OLD));
+    const wrong = open(NEW);
+    await wrong.stored.setVariable("region", "eu");
+    await expect(wrong.getVariable("api_token")).rejects.toMatchObject({
+      code: "SECRET_UNREADABLE",
+      message: expect.stringMatching(/^Variable api_token cannot be read: it was encrypted with another key/) as string,
+    });
+    await expect(wrong.getConnection("dwh")).rejects.toThrow("The password of connection dwh cannot be read");
+    expect(await wrong.getVariable("region")).toBe("eu");
+    const listed = await wrong.stored.listVariables();
+    expect(listed.map(({ key, value }) => [key, value])).toEqual([
+      ["api_token", undefined],
+      ["region", "eu"],
+    ]);
+    expect(await wrong.stored.listConnections()).toMatchObject([{ connectionId: "dwh", host: "db.example" }]);
+  });
+
+  test("without a key values are stored as they are, with one warning, and a key encrypts them later", async () => {
+    lines.length = 0;
+    await seed(open(""));
+    expect(lines.join("")).toContain("core.encryption_key is not set");
+    expect(lines).toHaveLength(1);
+    expect(await db.read("select val, is_encrypted from variable")).toEqual([{ val: CANARY, is_encrypted: false }]);
+    const secrets = open(OLD);
+    expect(await secrets.getVariable("api_token")).toBe(CANARY);
+    expect(await rotateSecrets(db, secrets.cipher)).toEqual({ rotated: 2, current: 0, unreadable: [] });
+    expect(JSON.stringify(await db.read("select * from variable, connection"))).not.toContain(CANARY);
+    expect(await secrets.getConnection("dwh")).toMatchObject({ password: CANARY, extra: { sslkey: CANARY } });
+  });
+});
+
+describe("rotation", () => {
+  test("encrypts with the new key what the old one opens, and then the old one is not needed", async () => {
+    await seed(open(OLD));
+    const both = open(`${NEW}, ${OLD}`);
+    expect(await both.getVariable("api_token")).toBe(CANARY);
+    expect(await rotateSecrets(db, both.cipher)).toEqual({ rotated: 2, current: 0, unreadable: [] });
+    expect(await rotateSecrets(db, both.cipher)).toEqual({ rotated: 0, current: 2, unreadable: [] });
+    const fresh = open(NEW);
+    expect(await fresh.getVariable("api_token")).toBe(CANARY);
+    expect(await fresh.getConnection("dwh")).toMatchObject({ password: CANARY });
+    await expect(open(OLD).getVariable("api_token")).rejects.toMatchObject({ code: "SECRET_UNREADABLE" });
+  });
+
+  test("leaves and names what no key opens, and does the rest, however many there are", async () => {
+    await seed(open("a third key that nobody has written down"));
+    const secrets = open(OLD);
+    for (let n = 0; n < 205; n++) await secrets.stored.setVariable(`v${n}`, String(n));
+    const result = await rotateSecrets(db, open(`${NEW},${OLD}`).cipher);
+    expect(result).toMatchObject({ rotated: 205 });
+    expect(result.unreadable.map(({ what }) => what)).toEqual([
+      "variable api_token",
+      "connection.password of dwh",
+      "connection.extra of dwh",
+    ]);
+  });
+
+  test("without a key says how to make one", async () => {
+    await expect(rotateSecrets(db, open("").cipher)).rejects.toThrow("openssl rand -base64 32");
+  });
+});
+
+describe("places", () => {
+  test("the environment wins over a file, a file over the database", async () => {
+    const file = join(folder, "variables.json");
+    await writeFile(file, JSON.stringify({ a: "file", b: "file", c: { of: "data" } }));
+    const secrets = open(OLD, { "secrets.variables_file_path": file }, { MILLRACE_VAR_A: "env" });
+    for (const key of ["a", "b", "d"]) await secrets.stored.setVariable(key, "database");
+    const found = await Promise.all(["a", "b", "c", "d", "e"].map((key) => secrets.getVariable(key)));
+    expect(found).toEqual(["env", "file", '{"of":"data"}', "database", undefined]);
+    expect(await secrets.hiddenBy("a")).toBe("environment_variable");
+    expect(await secrets.hiddenBy("d")).toBeUndefined();
+  });
+
+  test.each([
+    ["connections.json", JSON.stringify({ dwh: uri, api: { conn_type: "http", host: "api.example" } })],
+    ["connections.yaml", `dwh: "${uri}"\napi:\n  conn_type: http\n  host: api.example\n`],
+    ["connections.env", `# ours\ndwh=${uri}\napi=http://api.example\n`],
+  ])("connections come from %s, and from its next version", async (name, text) => {
+    const file = join(folder, name);
+    await writeFile(file, text);
+    const secrets = open(OLD, { "secrets.connections_file_path": file });
+    expect(await secrets.getConnection("dwh")).toMatchObject({ password: CANARY, extra: { sslkey: CANARY } });
+    expect(await secrets.getConnection("api")).toEqual({
+      connectionId: "api",
+      connType: "http",
+      host: "api.example",
+    });
+    await writeFile(file, name.endsWith("env") ? "" : "{}");
+    expect(await secrets.getConnection("dwh")).toBeUndefined();
+  });
+
+  test("a file that cannot be read says which, and quotes nothing of it", async () => {
+    const file = join(folder, "broken.json");
+    await writeFile(file, `{"a": "${CANARY}",}`);
+    const secrets = open(OLD, { "secrets.variables_file_path": file });
+    const error: unknown = await secrets.getVariable("a").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "SECRETS_FILE_INVALID" });
+    expect(String(error)).toContain(file);
+    expect(String(error)).not.toContain(CANARY);
+  });
+
+  test("a custom backend is asked first, is given its kwargs, and the order can be changed", async () => {
+    const module = join(folder, "vault.mjs");
+    await writeFile(
+      module,
+      `export default ({ prefix }) => ({ name: "vault",
+        getVariable: async (key) => key === "a" ? prefix + key : undefined,
+        getConnection: async (connectionId) => connectionId === "c" ? { connectionId, connType: "http" } : undefined })`,
+    );
+    const given = { "secrets.backend": module, "secrets.backend_kwargs": '{"prefix": "vault/"}' };
+    const secrets = open(OLD, given, { MILLRACE_VAR_A: "env" });
+    expect(await secrets.getVariable("a")).toBe("vault/a");
+    expect(await secrets.getConnection("c")).toEqual({ connectionId: "c", connType: "http" });
+    const other = open(
+      OLD,
+      { ...given, "secrets.backends_order": "environment_variable,custom" },
+      { MILLRACE_VAR_A: "env" },
+    );
+    expect(await other.getVariable("a")).toBe("env");
+    await expect(open(OLD, { "secrets.backend": join(folder, "none.mjs") }).getVariable("a")).rejects.toMatchObject({
+      code: "SECRETS_BACKEND_INVALID",
+    });
+  });
+});
+
+test("what the door gave is hidden from then on, and what is only listed as well", async () => {
+  const secrets = open(OLD);
+  await seed(secrets);
+  expect(secrets.redactor.redact(`a ${CANARY} b`)).toContain(CANARY);
+  await secrets.getVariable("api_token");
+  expect(secrets.redactor.redact(`a ${CANARY} b`)).toBe("a *** b");
+});
