@@ -36,22 +36,20 @@ test("a scheduler that died between its commit and its sending is replaced: anot
 
 test("each orphan has one adopter, and what a living scheduler queued is left alone", async () => {
   await seedDag("dag", Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`t${i}`, {}])));
-  await startScheduler();
   await trigger("dag");
-  await until("all are queued", async () => (await count("task_instance where state = 'queued'")) === 20);
   const log = createLogger({ level: "silent", name: "test" });
-  const heirs = [1, 2, 3].map(() => new Job({ db, type: "SchedulerJob", heartbeatSeconds: 60, log }));
-  await Promise.all(heirs.map((heir) => heir.start()));
-  const adopt = async () => await Promise.all(heirs.map((heir) => db.run(adoptOrphans, [heir.id, 100])));
-  expect((await adopt()).flat()).toEqual([]);
-  await db.read("update job set state = 'failed' where id = (select min(id) from job)");
-  await db.read("update job set identity = gen_random_uuid() where id = (select min(id) from job)");
-  const adopted = (await adopt()).flat();
-  expect(new Set(adopted.map((attempt) => attempt.id)).size).toBe(adopted.length);
-  expect(
-    await count("task_instance where queued_by_job_id = any ($1)", [heirs.map((heir) => heir.id)]),
-  ).toBeGreaterThan(0);
-  await Promise.all(heirs.map((heir) => heir.stop()));
+  const jobs = [1, 2, 3, 4].map(() => new Job({ db, type: "SchedulerJob", heartbeatSeconds: 60, log }));
+  await Promise.all(jobs.map((job) => job.start()));
+  const [dead, ...heirs] = jobs;
+  await db.read("update task_instance set state = 'scheduled', epoch = epoch + 1, try_number = 1");
+  await db.read("update task_instance set state = 'queued', epoch = epoch + 1, queued_by_job_id = $1", [dead?.id]);
+  const adopt = async () => (await Promise.all(heirs.map((heir) => db.run(adoptOrphans, [heir.id, 100])))).flat();
+  expect(await adopt()).toEqual([]);
+  await db.read("update job set state = 'failed' where id = $1", [dead?.id]);
+  const adopted = await adopt();
+  expect([adopted.length, new Set(adopted.map((attempt) => attempt.id)).size]).toEqual([20, 20]);
+  expect(await count("task_instance where queued_by_job_id = any ($1)", [heirs.map((heir) => heir.id)])).toBe(20);
+  await Promise.all(jobs.map((job) => job.stop()));
 });
 
 test("a process that falls silent is retired once, by the measure of its kind", async () => {
@@ -60,7 +58,11 @@ test("a process that falls silent is retired once, by the measure of its kind", 
      values ('WorkerJob', 'running', now() - interval '20 s'), ('SchedulerJob', 'running', now() - interval '20 s')`,
   );
   // Short, since nobody is judged before the server itself has been up for as long.
-  const retire = () => db.run(retireSilentJobs, [["WorkerJob", "SchedulerJob"], [3_600, 0.5]]);
+  const retire = () =>
+    db.run(retireSilentJobs, [
+      ["WorkerJob", "SchedulerJob"],
+      [3_600, 0.5],
+    ]);
   const retired = (await Promise.all([retire(), retire(), retire()])).flat();
   expect(retired.map((job) => job.jobType)).toEqual(["SchedulerJob"]);
   expect(await db.read("select job_type from job where state = 'running'")).toEqual([{ job_type: "WorkerJob" }]);
