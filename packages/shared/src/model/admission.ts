@@ -86,7 +86,7 @@ export function admit<C extends Candidate>(snapshot: AdmissionSnapshot<C>): Admi
   for (const candidate of [...snapshot.candidates].sort(compareCandidates)) {
     const refusal = refusalOf(candidate, snapshot, pools, used);
     if (refusal === undefined) {
-      used.add({ ...candidate, count: 1, slots: candidate.poolSlots });
+      used.add(candidate, 1, candidate.poolSlots);
       admitted.push(candidate);
     } else {
       refused.push({ candidate, refusal });
@@ -102,8 +102,10 @@ export function refusalsOf<C extends Candidate>(
 ): readonly Refusal[] {
   const pools = new Map(snapshot.pools.map((pool) => [pool.pool, pool]));
   const used = new Ledger(snapshot.occupancy);
-  const limits = { ...snapshot.limitsOf(candidate), parallelism: snapshot.parallelism };
-  return CHECKS.map((check) => check(candidate, limits, pools, used)).filter((refusal) => refusal !== undefined);
+  const limits = snapshot.limitsOf(candidate);
+  return CHECKS.map((check) => check(candidate, limits, pools, used, snapshot.parallelism)).filter(
+    (refusal) => refusal !== undefined,
+  );
 }
 
 function refusalOf<C extends Candidate>(
@@ -112,9 +114,9 @@ function refusalOf<C extends Candidate>(
   pools: ReadonlyMap<string, PoolLimits>,
   used: Ledger,
 ): Refusal | undefined {
-  const limits = { ...snapshot.limitsOf(c), parallelism: snapshot.parallelism };
+  const limits = snapshot.limitsOf(c);
   for (const check of CHECKS) {
-    const refusal = check(c, limits, pools, used);
+    const refusal = check(c, limits, pools, used, snapshot.parallelism);
     if (refusal !== undefined) return refusal;
   }
   return undefined;
@@ -122,52 +124,81 @@ function refusalOf<C extends Candidate>(
 
 type Check = (
   c: Candidate,
-  limits: TaskLimits & { readonly parallelism: number },
+  limits: TaskLimits,
   pools: ReadonlyMap<string, PoolLimits>,
   used: Ledger,
+  parallelism: number,
 ) => Refusal | undefined;
 
 const CHECKS: readonly Check[] = [
-  (_c, { parallelism: of }, _pools, used) => (used.total < of ? undefined : { limit: "parallelism", of }),
+  (_c, _limits, _pools, used, of) => (used.total < of ? undefined : { limit: "parallelism", of }),
   (c, _limits, pools, used) => {
     const pool = pools.get(c.pool);
     if (pool === undefined) return { limit: "pool_missing", pool: c.pool };
-    const usedSlots = used.of("pool", c.pool);
+    const usedSlots = used.of("pool", c);
     return pool.slots < 0 || usedSlots + c.poolSlots <= pool.slots
       ? undefined
       : { limit: "pool", pool: c.pool, of: pool.slots, used: usedSlots, needs: c.poolSlots };
   },
   (c, { maxActiveTasks: of }, _pools, used) =>
-    used.of("dag", c.dagId) < of ? undefined : { limit: "max_active_tasks", dagId: c.dagId, of },
+    used.of("dag", c) < of ? undefined : { limit: "max_active_tasks", dagId: c.dagId, of },
   (c, { maxActiveTisPerDag: of = Infinity }, _pools, used) =>
-    used.of("task", `${c.dagId}\n${c.taskId}`) < of
-      ? undefined
-      : { limit: "max_active_tis_per_dag", taskId: c.taskId, of },
+    of === Infinity || used.of("task", c) < of ? undefined : { limit: "max_active_tis_per_dag", taskId: c.taskId, of },
   (c, { maxActiveTisPerDagrun: of = Infinity }, _pools, used) =>
-    used.of("run", `${c.dagRunId}\n${c.taskId}`) < of
+    of === Infinity || used.of("run", c) < of
       ? undefined
       : { limit: "max_active_tis_per_dagrun", taskId: c.taskId, of },
 ];
 
-/** Sums of what is occupied, by every key that a limit asks for. Lives for one decision. */
+/** What a limit counts by. */
+const KEYS = {
+  pool: (of: Occupant) => of.pool,
+  dag: (of: Occupant) => of.dagId,
+  task: (of: Occupant) => `${of.dagId}\n${of.taskId}`,
+  run: (of: Occupant) => `${of.dagRunId}\n${of.taskId}`,
+} as const;
+type Kind = keyof typeof KEYS;
+type Occupant = Pick<Occupancy, "pool" | "dagId" | "taskId" | "dagRunId">;
+
+interface Taken {
+  readonly by: Occupant;
+  readonly count: number;
+  readonly slots: number;
+}
+
+/** Sums of what is occupied, by the keys that limits ask for; most ask for two of the four. Lives for one decision. */
 class Ledger {
   total = 0;
-  readonly #sums = new Map<string, number>();
+  readonly #taken: Taken[] = [];
+  readonly #sums: { [K in Kind]?: Map<string, number> } = {};
 
   constructor(occupancy: readonly Occupancy[]) {
-    for (const entry of occupancy) this.add(entry);
+    for (const entry of occupancy) this.add(entry, entry.count, entry.slots);
   }
 
-  of(kind: "pool" | "dag" | "task" | "run", key: string): number {
-    return this.#sums.get(`${kind}\n${key}`) ?? 0;
+  of(kind: Kind, occupant: Occupant): number {
+    return (this.#sums[kind] ?? this.#sum(kind)).get(KEYS[kind](occupant)) ?? 0;
   }
 
-  add(entry: Omit<Occupancy, "pool"> & { readonly pool: string }): void {
-    this.total += entry.count;
-    const plus = (key: string, by: number) => this.#sums.set(key, (this.#sums.get(key) ?? 0) + by);
-    plus(`pool\n${entry.pool}`, entry.slots);
-    plus(`dag\n${entry.dagId}`, entry.count);
-    plus(`task\n${entry.dagId}\n${entry.taskId}`, entry.count);
-    plus(`run\n${entry.dagRunId}\n${entry.taskId}`, entry.count);
+  add(by: Occupant, count: number, slots: number): void {
+    this.total += count;
+    const taken = { by, count, slots };
+    this.#taken.push(taken);
+    for (const kind of ["pool", "dag", "task", "run"] as const) {
+      const sums = this.#sums[kind];
+      if (sums !== undefined) plus(sums, kind, taken);
+    }
   }
+
+  #sum(kind: Kind): Map<string, number> {
+    const sums = new Map<string, number>();
+    for (const taken of this.#taken) plus(sums, kind, taken);
+    this.#sums[kind] = sums;
+    return sums;
+  }
+}
+
+function plus(sums: Map<string, number>, kind: Kind, { by, count, slots }: Taken): void {
+  const key = KEYS[kind](by);
+  sums.set(key, (sums.get(key) ?? 0) + (kind === "pool" ? slots : count));
 }

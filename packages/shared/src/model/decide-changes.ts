@@ -6,7 +6,7 @@
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { decideTask, type RunView, type TaskDecision, type TaskSnapshot } from "./decide-task.ts";
 import type { PastView } from "./past.ts";
-import { DECIDABLE_TASK_STATES, isFinished, type TaskState } from "./task-state.ts";
+import { isDecidable, isFinished, type TaskState } from "./task-state.ts";
 
 export interface Change<T extends TaskSnapshot = TaskSnapshot> {
   readonly ti: T;
@@ -26,8 +26,10 @@ export function decideChanges<T extends TaskSnapshot>(
   candidates: Iterable<string>,
   past?: PastView,
 ): RunChanges<T> {
-  const states = new Map<string, readonly T[]>(known);
-  const view: RunView = (taskId) => states.get(taskId) ?? [];
+  // Copied with the first change: most looks change nothing.
+  let copy: Map<string, readonly T[]> | undefined;
+  let states = known;
+  const view: RunView = (taskId) => states.get(taskId) ?? NONE;
   const changes: Change<T>[] = [];
   const missing = new Set<string>();
   const open = new Agenda();
@@ -35,23 +37,28 @@ export function decideChanges<T extends TaskSnapshot>(
 
   for (let node = open.next(); node !== undefined; node = open.next()) {
     const { taskId } = node.spec;
-    if (!states.has(taskId)) {
+    const own = states.get(taskId);
+    if (own === undefined) {
       missing.add(taskId);
       continue;
     }
-    const decidable = (states.get(taskId) ?? []).filter(isDecidable);
-    if (decidable.length === 0) continue;
-    const unknown = node.watches.filter((id) => !states.has(id));
-    if (unknown.length > 0) {
-      for (const id of unknown) missing.add(id);
-      continue;
+    if (!own.some((ti) => isDecidable(ti.state))) continue;
+    let isComplete = true;
+    for (const id of node.watches) {
+      if (states.has(id)) continue;
+      missing.add(id);
+      isComplete = false;
     }
-    for (const ti of decidable) {
-      const decision = decideTask(graph, node, ti, view, past);
+    if (!isComplete) continue;
+    for (const ti of own) {
+      if (!isDecidable(ti.state)) continue;
+      const decision = decideTask(graph, node, ti, view, past, "brief");
       if (decision.kind === "wait") continue;
       const to = stateAfter(decision.kind, node, ti);
       changes.push({ ti, to, reason: "reason" in decision ? decision.reason : "" });
-      states.set(
+      copy ??= new Map(known);
+      states = copy;
+      copy.set(
         taskId,
         (states.get(taskId) ?? []).map((other) => (other === ti ? { ...ti, state: to } : other)),
       );
@@ -61,6 +68,8 @@ export function decideChanges<T extends TaskSnapshot>(
   }
   return { changes, missing };
 }
+
+const NONE: readonly never[] = [];
 
 /** What a decision makes of a task instance. One that begins with a wait has no worker before it is over. */
 export function stateAfter(
@@ -72,8 +81,6 @@ export function stateAfter(
   if (decision !== "schedule") return decision;
   return node.spec.startTrigger !== undefined && ti.state !== "up_for_reschedule" ? "deferred" : "scheduled";
 }
-
-const isDecidable = (ti: TaskSnapshot): boolean => (DECIDABLE_TASK_STATES as readonly string[]).includes(ti.state);
 
 /** Tasks to look at, each once, in the order of their ranks. */
 class Agenda {

@@ -3,7 +3,7 @@ import type { DagGraph } from "./dag-graph.ts";
 import { decideTask, type TaskSnapshot } from "./decide-task.ts";
 import type { PastView } from "./past.ts";
 import { viewOf } from "./run-view.ts";
-import { DECIDABLE_TASK_STATES, isFinished, type TaskState } from "./task-state.ts";
+import { isDecidable, isFinished, type TaskState } from "./task-state.ts";
 
 export type RunVerdict =
   | { readonly kind: "open" }
@@ -29,9 +29,11 @@ export function judgeRun(graph: DagGraph, tasks: readonly TaskSnapshot[], past?:
   if (unfinished.length === 0) return judgeLeaves(graph.leaves.flatMap((id) => view(id)));
   const hopeful = past === undefined ? undefined : asIfDone(past);
   const canGoOn = (ti: TaskSnapshot) => {
-    if (!(DECIDABLE_TASK_STATES as readonly string[]).includes(ti.state)) return true;
+    if (!isDecidable(ti.state)) return true;
     const node = graph.tasks.get(ti.taskId);
-    return node !== undefined && decideTask(graph, node, { ...ti, isDue: true }, view, hopeful).kind !== "wait";
+    return (
+      node !== undefined && decideTask(graph, node, { ...ti, isDue: true }, view, hopeful, "brief").kind !== "wait"
+    );
   };
   return unfinished.some(canGoOn)
     ? { kind: "open" }
@@ -46,8 +48,7 @@ function asIfDone(past: PastView): PastView {
   return (taskId) => {
     const found = past(taskId);
     if (found === undefined) return undefined;
-    const canSucceed = (state: TaskState) =>
-      !isFinished(state) && (found.isOver !== true || !(DECIDABLE_TASK_STATES as readonly string[]).includes(state));
+    const canSucceed = (state: TaskState) => !isFinished(state) && (found.isOver !== true || !isDecidable(state));
     return {
       ...found,
       states: found.states.map((ti) => (canSucceed(ti.state) ? { ...ti, state: "success" as const } : ti)),

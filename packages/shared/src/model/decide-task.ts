@@ -5,7 +5,7 @@ import { sayCause, type Cause } from "./cause.ts";
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { heldByPast, type PastView } from "./past.ts";
 import { isFinished, type TaskState } from "./task-state.ts";
-import { countUpstream, judgeTriggerRule } from "./trigger-rule.ts";
+import { addUpstream, judgeTriggerRule, noUpstream } from "./trigger-rule.ts";
 
 export interface TaskSnapshot {
   readonly taskId: string;
@@ -36,6 +36,9 @@ export interface Judgement {
   readonly causes: readonly Cause[];
 }
 
+/** `brief` leaves out why a task waits for its upstreams, which is most of the work, and which only people read. */
+type Detail = "full" | "brief";
+
 /** @param past the run before, for tasks that depend on it; without it there is none */
 export function decideTask(
   graph: DagGraph,
@@ -43,8 +46,9 @@ export function decideTask(
   ti: TaskSnapshot,
   view: RunView,
   past: PastView = NO_PAST,
+  detail: Detail = "full",
 ): TaskDecision {
-  const { kind, causes } = judgeTask(graph, node, ti, view, past);
+  const { kind, causes } = judgeTask(graph, node, ti, view, past, detail);
   const [first] = causes;
   return kind === "schedule" || kind === "complete"
     ? { kind }
@@ -58,11 +62,12 @@ export function judgeTask(
   ti: TaskSnapshot,
   view: RunView,
   past: PastView = NO_PAST,
+  detail: Detail = "full",
 ): Judgement {
   if (ti.state === "up_for_retry" && !ti.isDue) return because("wait", { kind: "retry_delay" });
   if (ti.state === "up_for_reschedule" && !ti.isDue) return because("wait", { kind: "poke_delay" });
   const decision =
-    skippedByBranch(graph, node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view);
+    skippedByBranch(graph, node, view) ?? heldBySetup(node, view) ?? byTriggerRule(graph, node, ti, view, detail);
   const held = heldByPast(node, past(node.spec.taskId), graph.spec.catchup === true);
   if (held === undefined) return decision;
   if (decision.kind === "wait") return { kind: "wait", causes: [...decision.causes, held] };
@@ -97,6 +102,7 @@ function skippedByBranch(graph: DagGraph, node: TaskNode, view: RunView): Judgem
 }
 
 function heldBySetup(node: TaskNode, view: RunView): Judgement | undefined {
+  if (node.indirectSetups.length === 0) return undefined;
   const setups = node.indirectSetups.flatMap((id) => view(id));
   const on = (kind: Judgement["kind"], { taskId, state }: TaskSnapshot) =>
     because(kind, { kind: "setup", taskId, state });
@@ -108,20 +114,31 @@ function heldBySetup(node: TaskNode, view: RunView): Judgement | undefined {
   return open === undefined ? undefined : on("wait", open);
 }
 
-function byTriggerRule(graph: DagGraph, node: TaskNode, ti: TaskSnapshot, view: RunView): Judgement {
-  const upstream = node.upstream.flatMap((id) =>
-    view(id).map((up) => ({ ...up, isSetup: graph.tasks.get(id)?.spec.isSetup ?? false })),
-  );
+function byTriggerRule(graph: DagGraph, node: TaskNode, ti: TaskSnapshot, view: RunView, detail: Detail): Judgement {
+  const counts = noUpstream();
+  for (const id of node.upstream) {
+    const isSetup = graph.tasks.get(id)?.spec.isSetup ?? false;
+    for (const up of view(id)) addUpstream(counts, up.state, isSetup);
+  }
   const rule = node.spec.triggerRule;
-  const verdict = judgeTriggerRule(rule, countUpstream(upstream), { mapIndex: ti.mapIndex });
+  const verdict = judgeTriggerRule(rule, counts, ti);
+  if (verdict === "wait" && detail === "brief") return WAIT;
   if (verdict !== "pass") {
-    const upstreams = upstream.map(({ taskId, mapIndex, state }) => ({ taskId, mapIndex, state }));
+    const upstreams = node.upstream.flatMap((id) =>
+      view(id).map(({ taskId, mapIndex, state }) => ({ taskId, mapIndex, state })),
+    );
     return because(verdict, { kind: "trigger_rule", rule, upstreams });
   }
-  const open = node.teardownScope.flatMap((id) => view(id)).find((up) => !isFinished(up.state));
-  if (open !== undefined) return because("wait", { kind: "teardown_scope", taskId: open.taskId, state: open.state });
-  return { kind: isEmpty(node) ? "complete" : "schedule", causes: [] };
+  for (const id of node.teardownScope) {
+    const open = view(id).find((up) => !isFinished(up.state));
+    if (open !== undefined) return because("wait", { kind: "teardown_scope", taskId: open.taskId, state: open.state });
+  }
+  return isEmpty(node) ? COMPLETE : SCHEDULE;
 }
+
+const SCHEDULE: Judgement = { kind: "schedule", causes: [] };
+const COMPLETE: Judgement = { kind: "complete", causes: [] };
+const WAIT: Judgement = { kind: "wait", causes: [] };
 
 const isEmpty = ({ spec }: TaskNode): boolean =>
   spec.operator === "empty" && spec.callbacks.length === 0 && spec.outlets === undefined;

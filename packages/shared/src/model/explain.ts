@@ -12,7 +12,7 @@ import { failFast } from "./fail-fast.ts";
 import type { PastView } from "./past.ts";
 import type { RunState } from "./run-state.ts";
 import { viewOf } from "./run-view.ts";
-import { DECIDABLE_TASK_STATES, type TaskState } from "./task-state.ts";
+import { isDecidable, type TaskState } from "./task-state.ts";
 
 /** Instants are milliseconds since the epoch, by the database's clock; lengths of time are seconds. */
 export interface TaskSituation extends TaskSnapshot {
@@ -180,8 +180,6 @@ function viewIn({ tasks }: Situation): RunView {
   views.set(tasks, view);
   return view;
 }
-
-const isDecidable = (state: TaskState): boolean => (DECIDABLE_TASK_STATES as readonly string[]).includes(state);
 
 function beforeDecision(s: Situation, ti: TaskSituation, node: TaskNode | undefined): readonly Condition[] {
   const { state, reason } = s.run;

@@ -36,6 +36,10 @@ export function isFinished(state: TaskState): boolean {
   return (FINISHED_TASK_STATES as readonly string[]).includes(state);
 }
 
+export function isDecidable(state: TaskState): boolean {
+  return (DECIDABLE_TASK_STATES as readonly string[]).includes(state);
+}
+
 export type TaskActor = "scheduler" | "worker" | "triggerer" | "user";
 
 export interface TaskTransition {

@@ -1,11 +1,17 @@
 import { TRIGGER_RULES, type TriggerRule } from "@millrace/sdk/spec";
 import { describe, expect, test } from "vitest";
 import { UNFINISHED_TASK_STATES, type TaskState } from "./task-state.ts";
-import { countUpstream, judgeTriggerRule, type RuleVerdict } from "./trigger-rule.ts";
+import { addUpstream, judgeTriggerRule, noUpstream, type RuleVerdict, type UpstreamCounts } from "./trigger-rule.ts";
 
 interface Upstream {
   readonly state: TaskState;
   readonly isSetup: boolean;
+}
+
+function countUpstream(upstream: readonly Upstream[]): UpstreamCounts {
+  const counts = noUpstream();
+  for (const { state, isSetup } of upstream) addUpstream(counts, state, isSetup);
+  return counts;
 }
 
 const FINISHED = ["success", "failed", "skipped", "upstream_failed", "removed"] as const;

@@ -91,20 +91,30 @@ export function judgeTriggerRule(rule: TriggerRule, counts: UpstreamCounts, cont
   return RULES[rule](counts, finished(counts) >= counts.total, context);
 }
 
-export function countUpstream(
-  upstream: readonly { readonly state: TaskState; readonly isSetup: boolean }[],
-): UpstreamCounts {
-  const count = (state: TaskState) => upstream.filter((u) => u.state === state).length;
-  const setups = upstream.filter((u) => u.isSetup);
-  return {
-    total: upstream.length,
-    success: count("success"),
-    failed: count("failed"),
-    upstreamFailed: count("upstream_failed"),
-    skipped: count("skipped"),
-    removed: count("removed"),
-    setups: setups.length,
-    setupsSucceeded: setups.filter((s) => s.state === "success").length,
-    setupsSkipped: setups.filter((s) => s.state === "skipped").length,
-  };
+/** For `addUpstream`. */
+export type UpstreamTally = { -readonly [K in keyof UpstreamCounts]: UpstreamCounts[K] };
+
+export const noUpstream = (): UpstreamTally => ({
+  total: 0,
+  success: 0,
+  failed: 0,
+  upstreamFailed: 0,
+  skipped: 0,
+  removed: 0,
+  setups: 0,
+  setupsSucceeded: 0,
+  setupsSkipped: 0,
+});
+
+export function addUpstream(counts: UpstreamTally, state: TaskState, isSetup: boolean): void {
+  counts.total++;
+  if (state === "success") counts.success++;
+  else if (state === "failed") counts.failed++;
+  else if (state === "upstream_failed") counts.upstreamFailed++;
+  else if (state === "skipped") counts.skipped++;
+  else if (state === "removed") counts.removed++;
+  if (!isSetup) return;
+  counts.setups++;
+  if (state === "success") counts.setupsSucceeded++;
+  else if (state === "skipped") counts.setupsSkipped++;
 }

@@ -51,10 +51,9 @@ export function openCase(tx: Transaction, target: Target): Case {
   const known = new Map<string, readonly Snapshot[]>();
   const past = pastOf(tx, target.run);
   const { changed } = target;
-  let wanted: Iterable<string> =
-    changed === null ? graph.tasks.keys() : changed.flatMap((id) => [id, ...(graph.tasks.get(id)?.watchedBy ?? [])]);
-  const candidates = changed === null ? [...graph.tasks.keys()] : [...wanted];
-  for (;;) {
+  const near = changed?.flatMap((id) => [id, ...(graph.tasks.get(id)?.watchedBy ?? NONE)]);
+  const candidates = near ?? [...graph.tasks.keys()];
+  for (let wanted: Iterable<string> = candidates; ;) {
     load(tx, target.run, wanted, known);
     const { changes, missing } = decideChanges(graph, known, candidates, past);
     if (missing.size === 0) return { target, graph, known, past, changes };
@@ -62,12 +61,14 @@ export function openCase(tx: Transaction, target: Target): Case {
   }
 }
 
+const NONE: readonly never[] = [];
+
 function load(tx: Transaction, run: RunRow, wanted: Iterable<string>, known: Map<string, readonly Snapshot[]>): void {
   const ids = new Set(wanted);
-  for (const id of ids) known.set(id, []);
+  for (const id of ids) known.set(id, NONE);
   for (const row of run.tasks) {
     if (!ids.has(row.taskId)) continue;
-    const before = known.get(row.taskId) ?? [];
+    const before = known.get(row.taskId) ?? NONE;
     known.set(row.taskId, before.length === 0 ? [snapshotOf(tx, row)] : [...before, snapshotOf(tx, row)]);
   }
 }
@@ -110,13 +111,17 @@ function decideAnew(c: Case, all: readonly Snapshot[], { skip, stop }: FailFast<
 
 export function* writeExamined(tx: Transaction, s: Statements, cases: readonly Case[], into: Examined): Steps<void> {
   if (cases.length === 0) return;
-  const changes = cases.flatMap((c) => c.changes);
+  const changes = cases.length === 1 && cases[0] !== undefined ? cases[0].changes : cases.flatMap((c) => c.changes);
   if (changes.length > 0) {
     const written = yield* s.applyDecisions(tx, changes);
-    into.scheduled += written.filter((change) => change.to === "scheduled").length;
+    for (const { to } of written) if (to === "scheduled") into.scheduled++;
   }
-  yield TRAVEL;
-  const ends = cases.flatMap((c) => verdictOf(tx, c) ?? []);
+  if (tx.store.isShared) yield TRAVEL;
+  const ends: RunEnd[] = [];
+  for (const c of cases) {
+    const end = verdictOf(tx, c);
+    if (end !== undefined) ends.push(end);
+  }
   if (ends.length > 0) into.finished.push(...(yield* s.finishRuns(tx, ends)));
   const told = cases.filter((c) => c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0));
   if (told.length > 0)

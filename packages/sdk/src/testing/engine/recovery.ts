@@ -40,7 +40,7 @@ export interface TimedOut {
 export function* timeOutRuns(tx: Transaction, { s }: SchedulerDeps): Steps<TimedOut> {
   const runs = yield* s.lockTimedOutRuns(tx);
   if (runs.length === 0) return { runs, stopped: [] };
-  yield TRAVEL;
+  if (tx.store.isShared) yield TRAVEL;
   const open = runs.flatMap((run) => {
     const reason = `its run took longer than its dagrunTimeout of ${run.dag.graph.spec.dagrunTimeout} s`;
     return run.tasks.map((row) => ({ ...tx.read(row), reason })).filter(({ state }) => !isFinished(state));

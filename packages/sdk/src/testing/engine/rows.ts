@@ -14,6 +14,9 @@ export interface Row<V> extends Lockable {
   written: V | undefined;
 }
 
+/** A version that its transaction is still making. */
+export type Draft<V> = { -readonly [K in keyof V]: V[K] };
+
 export interface DagVersion {
   readonly isPaused: boolean;
   /** The run that its schedule asks for next. */

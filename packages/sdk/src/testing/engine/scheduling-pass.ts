@@ -51,7 +51,7 @@ export function* startQueuedRuns(tx: Transaction, deps: SchedulerDeps, into: Sta
   if (dags.length === 0) return;
   const runs = yield* s.runsToStart(tx, dags, RUNS_LOOKED_AT_PER_DAG);
   if (runs.length === 0) return;
-  yield TRAVEL;
+  if (tx.store.isShared) yield TRAVEL;
   const room = new Map(runs.map(({ run, room }) => [run.dag, room]));
   const empty: RunRow[] = [];
   const admitted: Case[] = [];
@@ -90,18 +90,18 @@ export function* startQueuedRuns(tx: Transaction, deps: SchedulerDeps, into: Sta
 export function* queueScheduledTasks(tx: Transaction, deps: SchedulerDeps): Steps<readonly AttemptKey[]> {
   const { s, settings } = deps;
   yield* s.lockCriticalSection(tx);
-  yield TRAVEL;
-  const scheduled = new Set(tx.store.scheduled);
-  for (const row of tx.writtenTasks) scheduled.add(row);
+  if (tx.store.isShared) yield TRAVEL;
   const candidates: ReturnType<typeof candidateOf>[] = [];
-  for (const row of scheduled) {
+  const consider = (row: TaskRow) => {
     if (tx.read(row).state === "scheduled" && !tx.read(row.run.dag).isPaused) candidates.push(candidateOf(tx, row));
-  }
+  };
+  tx.store.scheduled.forEach(consider);
+  for (const row of tx.writtenTasks) if (row.committed.state !== "scheduled") consider(row);
   if (candidates.length === 0) return [];
   const { admitted, refused } = admit({
     parallelism: settings.parallelism,
-    pools: [...tx.store.pools].map(([pool, slots]) => ({ pool, slots })),
-    occupancy: [...tx.store.occupying].map((row) => occupancyOf(row)),
+    pools: tx.store.poolLimits,
+    occupancy: Array.from(tx.store.occupying, occupancyOf),
     candidates,
     limitsOf: ({ row }) => ({
       maxActiveTasks: row.run.dag.maxActiveTasks,
@@ -176,18 +176,19 @@ export function* schedulingPass(tx: Transaction, deps: SchedulerDeps, request: P
     for (const run of swept) targets.set(run, { run, changed: null });
   }
   if (targets.size > 0) {
-    yield TRAVEL;
-    const cases = [...targets.values()].map((target) => openCase(tx, target));
+    if (tx.store.isShared) yield TRAVEL;
+    const cases = Array.from(targets.values(), (target) => openCase(tx, target));
     outcome.stopped.push(...(yield* applyFailFast(tx, s, cases)));
     yield* writeExamined(tx, s, cases, outcome);
   }
-  outcome.queued = yield* queueScheduledTasks(tx, deps);
+  // The lock of the critical section is everybody's: whoever has nothing to queue does not ask for it.
+  if (outcome.scheduled > 0 || tx.store.scheduled.size > 0) outcome.queued = yield* queueScheduledTasks(tx, deps);
   return outcome;
 }
 
 /** Runs in which a delay is over, with the tasks that it was of. */
 export function* addDueTasks(tx: Transaction, named: Map<RunRow, Set<string> | null>): Steps<void> {
-  yield TRAVEL;
+  if (tx.store.isShared) yield TRAVEL;
   for (const row of tx.store.delayed) {
     if (!snapshotOf(tx, row).isDue) continue;
     const tasks = named.get(row.run);

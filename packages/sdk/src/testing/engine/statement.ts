@@ -17,7 +17,7 @@ export const waiting = <P extends readonly unknown[], R>(
 ): MemoryStatement<P, R> =>
   Object.assign(
     function* (tx: Transaction, ...params: P): Steps<R> {
-      yield TRAVEL;
+      if (tx.store.isShared) yield TRAVEL;
       return yield* run(tx, ...params);
     },
     { statement: name, transitions },
@@ -31,7 +31,7 @@ export const instant = <P extends readonly unknown[], R>(
 ): MemoryStatement<P, R> =>
   Object.assign(
     function* (tx: Transaction, ...params: P): Steps<R> {
-      yield TRAVEL;
+      if (tx.store.isShared) yield TRAVEL;
       return run(tx, ...params);
     },
     { statement: name, transitions },

@@ -46,3 +46,17 @@ export function* lockMatching<V, R extends Row<V>>(
   }
   return locked;
 }
+
+/** As lockMatching, for rows that are each named with a key; each is written as soon as it is locked. */
+export function* updateWhere<V, R extends Row<V>, K>(
+  tx: Transaction,
+  named: readonly { readonly row: R & Row<V>; readonly key: K }[],
+  matches: (version: V, key: K) => boolean,
+  write: (row: R, key: K) => void,
+): Steps<void> {
+  for (const { row, key } of named) {
+    if (!matches(tx.read<V>(row), key)) continue;
+    while (!tx.tryLock(row)) yield row;
+    if (matches(tx.read<V>(row), key)) write(row, key);
+  }
+}

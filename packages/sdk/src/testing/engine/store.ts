@@ -5,6 +5,7 @@ import {
   OCCUPYING_TASK_STATES,
   type DagGraph,
   type PlannedRun,
+  type PoolLimits,
   type RunType,
   type TaskState,
 } from "@millrace/shared/model";
@@ -43,6 +44,7 @@ export class Store {
   readonly agenda: Agenda;
   /** Slots by the name of the pool; -1: no limit. */
   readonly pools: ReadonlyMap<string, number>;
+  readonly poolLimits: readonly PoolLimits[];
   readonly dags: DagRow[] = [];
   readonly runs: RunRow[] = [];
   readonly attempts = new Map<number, TaskRow>();
@@ -53,6 +55,8 @@ export class Store {
   /** The lock of the critical section. */
   readonly criticalSection: Lockable = { lockedBy: undefined };
   watch: Watch | undefined;
+  /** Whether several actors take turns; false: one does everything, and nothing comes in between. */
+  isShared = false;
   /** Told of locks that were given back. */
   onReleased: ((locks: readonly Lockable[]) => void) | undefined;
   #attempts = 0;
@@ -61,6 +65,7 @@ export class Store {
   constructor(agenda: Agenda, pools: ReadonlyMap<string, number>) {
     this.agenda = agenda;
     this.pools = pools;
+    this.poolLimits = Array.from(pools, ([pool, slots]) => ({ pool, slots }));
   }
 
   begin(owner: string): Transaction {
@@ -152,10 +157,6 @@ export class Store {
     move(this.scheduled, task, before.state === "scheduled", state === "scheduled");
     move(this.occupying, task, OCCUPYING.has(before.state), OCCUPYING.has(state));
     move(this.delayed, task, DELAYED.has(before.state), DELAYED.has(state));
-  }
-
-  released(locks: readonly Lockable[]): void {
-    this.onReleased?.(locks);
   }
 }
 

@@ -2,10 +2,10 @@
 // the same locks in the same order, the same changes. Each write names the attempt, its epoch and the state it expects.
 import type { BranchDecision } from "../../runtime/protocol.ts";
 import { DECIDABLE_TASK_STATES, HELD_TASK_STATES, type Change, type TaskState } from "@millrace/shared/model";
-import { FRESH_ATTEMPT, type TaskRow, type TaskVersion } from "./rows.ts";
+import { FRESH_ATTEMPT, type Draft, type TaskRow, type TaskVersion } from "./rows.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { instant, waiting } from "./statement.ts";
-import { lockFree, lockMatching } from "./steps.ts";
+import { lockFree, lockMatching, updateWhere } from "./steps.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** An attempt as a message or a worker knows it. */
@@ -14,16 +14,19 @@ export interface AttemptKey {
   readonly epoch: number;
 }
 
+/** Attempts to change with what is to be written about each, in the order of locks. */
+interface Named<K> {
+  readonly row: TaskRow;
+  readonly key: K;
+}
+
 const HELD: ReadonlySet<TaskState> = new Set(HELD_TASK_STATES);
 const CHANGED = ["scheduled", "success", "skipped", "upstream_failed", "removed"];
 const byRow = (a: { readonly row: TaskRow }, b: { readonly row: TaskRow }): number => a.row.rowId - b.row.rowId;
 
 /** The rows of these attempts, in the order of locks; what has another id by now is not among them. */
-function rowsOf<K extends AttemptKey>(
-  tx: Transaction,
-  keys: readonly K[],
-): { readonly row: TaskRow; readonly key: K }[] {
-  const found: { readonly row: TaskRow; readonly key: K }[] = [];
+function rowsOf<K extends { readonly id: number }>(tx: Transaction, keys: readonly K[]): Named<K>[] {
+  const found: Named<K>[] = [];
   for (const key of keys) {
     const row = tx.store.attempts.get(key.id);
     if (row !== undefined) found.push({ row, key });
@@ -33,34 +36,30 @@ function rowsOf<K extends AttemptKey>(
 
 const isStill = (key: AttemptKey, version: TaskVersion): boolean =>
   version.id === key.id && version.epoch === key.epoch;
+const isMine = (version: TaskVersion, key: AttemptKey): boolean => isStill(key, version) && version.state === "running";
 
 export const applyDecisions = waiting(
   "apply-decisions",
   DECIDABLE_TASK_STATES.flatMap((from) => CHANGED.map((to) => `${from}>${to}`)),
   function* (tx, changes: readonly Change<Snapshot>[]) {
     const written: Change<Snapshot>[] = [];
-    for (const change of [...changes].sort((a, b) => byRow(a.ti, b.ti))) {
-      const { ti, to, reason } = change;
-      const [row] = yield* lockMatching<TaskVersion, TaskRow>(
-        tx,
-        [ti.row],
-        (v) => isStill(ti, v) && v.state === ti.state,
-      );
-      if (row === undefined) continue;
-      const before = tx.read(row);
-      const starts = to === "scheduled" || to === "success";
-      tx.writeTask(row, {
-        state: to,
-        epoch: before.epoch + 1,
-        tryNumber: before.tryNumber + (starts && before.state !== "up_for_reschedule" ? 1 : 0),
-        scheduledAt: to === "scheduled" ? tx.now : before.scheduledAt,
-        startDate: to === "success" ? tx.now : before.startDate,
-        endDate: to === "scheduled" ? undefined : tx.now,
-        retryAt: undefined,
-        ...(reason === "" ? {} : { reason }),
+    const named = changes.map((change): Named<Change<Snapshot>> => ({ row: change.ti.row, key: change }));
+    if (named.length > 1) named.sort(byRow);
+    const isAsSeen = (v: TaskVersion, { ti }: Change<Snapshot>) => isStill(ti, v) && v.state === ti.state;
+    yield* updateWhere(tx, named, isAsSeen, (row, change) => {
+      const { to, reason } = change;
+      tx.writeTask(row, (after) => {
+        if ((to === "scheduled" || to === "success") && after.state !== "up_for_reschedule") after.tryNumber++;
+        after.state = to;
+        after.epoch++;
+        if (to === "scheduled") after.scheduledAt = tx.now;
+        if (to === "success") after.startDate = tx.now;
+        after.endDate = to === "scheduled" ? undefined : tx.now;
+        after.retryAt = undefined;
+        if (reason !== "") after.reason = reason;
       });
       written.push(change);
-    }
+    });
     return written;
   },
 );
@@ -72,9 +71,12 @@ export const queueTasks = instant("queue-tasks", ["scheduled>queued"], (tx, keys
     if (row === undefined) continue;
     const matches = () => isStill(key, tx.read(row)) && tx.read(row).state === "scheduled";
     if (!matches() || lockFree(tx, [row]).length === 0 || !matches()) continue;
-    const epoch = key.epoch + 1;
-    tx.writeTask(row, { state: "queued", epoch, queuedAt: tx.now, sentAt: tx.now });
-    queued.push({ id: key.id, epoch, row });
+    tx.writeTask(row, (after) => {
+      after.state = "queued";
+      after.epoch++;
+      after.queuedAt = after.sentAt = tx.now;
+    });
+    queued.push({ id: key.id, epoch: key.epoch + 1, row });
   }
   return queued;
 });
@@ -84,24 +86,18 @@ export const claimAttempts = waiting(
   ["queued>running"],
   function* (tx, keys: readonly (AttemptKey & { readonly token: number })[], worker: number) {
     const claimed: TaskRow[] = [];
-    for (const { row, key } of rowsOf(tx, keys)) {
-      const [locked] = yield* lockMatching<TaskVersion, TaskRow>(
-        tx,
-        [row],
-        (v) => isStill(key, v) && v.state === "queued",
-      );
-      if (locked === undefined) continue;
-      tx.writeTask(row, {
-        state: "running",
-        epoch: key.epoch + 1,
-        token: key.token,
-        startDate: tx.now,
-        endDate: undefined,
-        heartbeat: tx.now,
-        worker,
+    const isFree = (v: TaskVersion, key: AttemptKey) => isStill(key, v) && v.state === "queued";
+    yield* updateWhere(tx, rowsOf(tx, keys), isFree, (row, key) => {
+      tx.writeTask(row, (after) => {
+        after.state = "running";
+        after.epoch++;
+        after.token = key.token;
+        after.startDate = after.heartbeat = tx.now;
+        after.endDate = undefined;
+        after.worker = worker;
       });
       claimed.push(row);
-    }
+    });
     return claimed;
   },
 );
@@ -122,20 +118,26 @@ export const finishAttempts = waiting(
   ["running>success", "running>failed", "running>skipped"],
   function* (tx, ends: readonly Ended[]) {
     const finished: TaskRow[] = [];
-    for (const { row, key } of rowsOf(tx, ends)) {
-      const [locked] = yield* lockMatching<TaskVersion, TaskRow>(
-        tx,
-        [row],
-        (v) => isStill(key, v) && v.state === "running",
-      );
-      if (locked === undefined) continue;
-      const { state, branchDecision, reason } = key;
-      tx.writeTask(row, { state, epoch: key.epoch + 1, endDate: tx.now, branchDecision, reason });
+    yield* updateWhere(tx, rowsOf(tx, ends), isMine, (row, end) => {
+      tx.writeTask(row, (after) => {
+        after.state = end.state;
+        after.epoch++;
+        after.endDate = tx.now;
+        after.branchDecision = end.branchDecision;
+        after.reason = end.reason;
+      });
       finished.push(row);
-    }
+    });
     return finished;
   },
 );
+
+/** Another attempt of the same task instance. */
+function startAfresh(tx: Transaction, after: Draft<TaskVersion>): void {
+  Object.assign(after, FRESH_ATTEMPT);
+  after.id = tx.store.newId();
+  after.epoch++;
+}
 
 export interface Retried extends AttemptKey {
   readonly delaySeconds: number;
@@ -150,27 +152,18 @@ export const retryAttempts = waiting(
   ["running>up_for_retry"],
   function* (tx, retries: readonly Retried[]) {
     const retried: TaskRow[] = [];
-    for (const { row, key } of rowsOf(tx, retries)) {
-      const [locked] = yield* lockMatching<TaskVersion, TaskRow>(
-        tx,
-        [row],
-        (v) => isStill(key, v) && v.state === "running",
-      );
-      if (locked === undefined) continue;
-      const before = tx.read(row);
-      tx.writeTask(row, {
-        ...FRESH_ATTEMPT,
-        id: tx.store.newId(),
-        state: "up_for_retry",
-        epoch: before.epoch + 1,
-        endDate: tx.now,
-        retryAt: tx.now + key.delaySeconds * 1000,
-        maxTries: before.maxTries + (key.free ? 1 : 0),
-        infraFailures: before.infraFailures + (key.infra ? 1 : 0),
-        reason: key.reason,
+    yield* updateWhere(tx, rowsOf(tx, retries), isMine, (row, retry) => {
+      tx.writeTask(row, (after) => {
+        startAfresh(tx, after);
+        after.state = "up_for_retry";
+        after.endDate = tx.now;
+        after.retryAt = tx.now + retry.delaySeconds * 1000;
+        if (retry.free) after.maxTries++;
+        if (retry.infra) after.infraFailures++;
+        after.reason = retry.reason;
       });
       retried.push(row);
-    }
+    });
     return retried;
   },
 );
@@ -183,7 +176,7 @@ export const heartbeatAttempts = waiting(
     const rows = ids.flatMap((id) => tx.store.attempts.get(id) ?? []);
     const mine = (v: TaskVersion) => ids.includes(v.id) && v.worker === worker && HELD.has(v.state);
     const living = yield* lockMatching<TaskVersion, TaskRow>(tx, rows, mine);
-    for (const row of living) tx.writeTask(row, { heartbeat: tx.now });
+    for (const row of living) tx.writeTask(row, (after) => void (after.heartbeat = tx.now));
     return living.map((row) => tx.read(row));
   },
 );
@@ -202,7 +195,7 @@ export const redispatchAttempts = instant("redispatch-attempts", [], (tx, olderT
     tx,
     [...tx.store.occupying].filter((row) => isOld(tx.read(row))),
   ).filter((row) => isOld(tx.read(row)));
-  for (const row of rows) tx.writeTask(row, { sentAt: tx.now });
+  for (const row of rows) tx.writeTask(row, (after) => void (after.sentAt = tx.now));
   return rows.map((row): AttemptKey => tx.read(row));
 });
 
@@ -217,8 +210,12 @@ export const failUnclaimedAttempts = instant(
       [...tx.store.occupying].filter((row) => isOld(tx.read(row))),
     ).filter((row) => isOld(tx.read(row)));
     for (const row of rows) {
-      const reason = `no worker claimed it within ${olderThanSeconds} s`;
-      tx.writeTask(row, { state: "failed", epoch: tx.read(row).epoch + 1, endDate: tx.now, reason });
+      tx.writeTask(row, (after) => {
+        after.state = "failed";
+        after.epoch++;
+        after.endDate = tx.now;
+        after.reason = `no worker claimed it within ${olderThanSeconds} s`;
+      });
     }
     return rows;
   },
@@ -248,21 +245,18 @@ export const markAttempts = waiting(
   NOT_HELD.flatMap((from) => ["success", "failed", "skipped"].filter((to) => to !== from).map((to) => `${from}>${to}`)),
   function* (tx, marks: readonly Marked[]) {
     const marked: TaskRow[] = [];
-    for (const { row, key } of rowsOf(tx, marks)) {
-      const matches = (v: TaskVersion) => isStill(key, v) && !HELD.has(v.state) && v.state !== key.state;
-      const [locked] = yield* lockMatching<TaskVersion, TaskRow>(tx, [row], matches);
-      if (locked === undefined) continue;
-      const startDate = tx.read(row).startDate ?? tx.now;
-      tx.writeTask(row, {
-        state: key.state,
-        epoch: key.epoch + 1,
-        startDate,
-        endDate: tx.now,
-        retryAt: undefined,
-        reason: key.reason,
+    const matches = (v: TaskVersion, key: Marked) => isStill(key, v) && !HELD.has(v.state) && v.state !== key.state;
+    yield* updateWhere(tx, rowsOf(tx, marks), matches, (row, mark) => {
+      tx.writeTask(row, (after) => {
+        after.state = mark.state;
+        after.epoch++;
+        after.startDate ??= tx.now;
+        after.endDate = tx.now;
+        after.retryAt = undefined;
+        after.reason = mark.reason;
       });
       marked.push(row);
-    }
+    });
     return marked;
   },
 );
@@ -279,21 +273,16 @@ export const stopAttempts = waiting(
   ["running>restarting", "running>shutdown", "restarting>shutdown", "shutdown>restarting"],
   function* (tx, stops: readonly Stopped[]) {
     const stopped: number[] = [];
-    for (const { row, key } of rowsOf(
-      tx,
-      stops.map((stop) => ({ ...stop, epoch: 0 })),
-    )) {
-      const [locked] = yield* lockMatching<TaskVersion, TaskRow>(
-        tx,
-        [row],
-        (v) => v.id === key.id && HELD.has(v.state),
-      );
-      if (locked === undefined) continue;
-      const before = tx.read(row);
-      const epoch = before.epoch + (before.state === key.to ? 0 : 1);
-      tx.writeTask(row, { state: key.to, epoch, mark: key.mark, reason: key.reason });
-      stopped.push(key.id);
-    }
+    const matches = (v: TaskVersion, { id }: Stopped) => v.id === id && HELD.has(v.state);
+    yield* updateWhere(tx, rowsOf(tx, stops), matches, (row, stop) => {
+      tx.writeTask(row, (after) => {
+        if (after.state !== stop.to) after.epoch++;
+        after.state = stop.to;
+        after.mark = stop.mark;
+        after.reason = stop.reason;
+      });
+      stopped.push(stop.id);
+    });
     return stopped;
   },
 );
@@ -304,21 +293,25 @@ export const confirmStopped = waiting(
   ["restarting>none", "shutdown>failed", "shutdown>success", "shutdown>skipped"],
   function* (tx, keys: readonly AttemptKey[]) {
     const confirmed: TaskRow[] = [];
-    for (const { row, key } of rowsOf(tx, keys)) {
-      const matches = (v: TaskVersion) => isStill(key, v) && (v.state === "restarting" || v.state === "shutdown");
-      const [locked] = yield* lockMatching<TaskVersion, TaskRow>(tx, [row], matches);
-      if (locked === undefined) continue;
-      const { state, epoch, mark, tryNumber } = tx.read(row);
-      if (state === "shutdown") {
-        tx.writeTask(row, { state: mark ?? "failed", epoch: epoch + 1, mark: undefined, endDate: tx.now });
-      } else {
-        const fresh = { ...FRESH_ATTEMPT, id: tx.store.newId(), state: "none" as const, epoch: epoch + 1 };
-        const maxTries = tryNumber + row.node.spec.retries;
-        const gone = { startDate: undefined, endDate: undefined, retryAt: undefined, reason: undefined };
-        tx.writeTask(row, { ...fresh, ...gone, maxTries, infraFailures: 0 });
-      }
+    const matches = (v: TaskVersion, key: AttemptKey) =>
+      isStill(key, v) && (v.state === "restarting" || v.state === "shutdown");
+    yield* updateWhere(tx, rowsOf(tx, keys), matches, (row) => {
+      tx.writeTask(row, (after) => {
+        if (after.state === "shutdown") {
+          after.state = after.mark ?? "failed";
+          after.epoch++;
+          after.mark = undefined;
+          after.endDate = tx.now;
+        } else {
+          startAfresh(tx, after);
+          after.state = "none";
+          after.maxTries = after.tryNumber + row.node.spec.retries;
+          after.infraFailures = 0;
+          after.startDate = after.endDate = after.retryAt = after.reason = undefined;
+        }
+      });
       confirmed.push(row);
-    }
+    });
     return confirmed;
   },
 );

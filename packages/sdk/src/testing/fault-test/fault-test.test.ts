@@ -50,7 +50,7 @@ describe("a planted bug is caught", () => {
         finishAttempts: instant("finish-attempts", [], (tx, ends) => {
           const rows = ends.flatMap((end) => tx.store.attempts.get(end.id) ?? []);
           const free = rows.filter((row) => tx.read(row).state === "running" && tx.tryLock(row));
-          for (const row of free) tx.writeTask(row, { state: "success", epoch: tx.read(row).epoch });
+          for (const row of free) tx.writeTask(row, (after) => void (after.state = "success"));
           return free;
         }),
       },
@@ -62,13 +62,12 @@ describe("a planted bug is caught", () => {
         claimAttempts: instant("claim-attempts", [], (tx, keys, worker) => {
           const rows = keys.flatMap((key) => tx.store.attempts.get(key.id) ?? []).filter((row) => tx.tryLock(row));
           for (const row of rows) {
-            const { epoch, state } = tx.read(row);
-            tx.writeTask(row, {
-              state: "running",
-              epoch: epoch + (state === "running" ? 0 : 1),
-              token: keys[0]?.token,
-              heartbeat: tx.now,
-              worker,
+            tx.writeTask(row, (after) => {
+              if (after.state !== "running") after.epoch++;
+              after.state = "running";
+              after.token = keys[0]?.token;
+              after.heartbeat = tx.now;
+              after.worker = worker;
             });
           }
           return rows;

@@ -68,6 +68,7 @@ class World {
     this.#invariants = new Invariants(this.#store, SETTINGS.parallelism);
     this.#trace = this.#invariants.trace = options.trace;
     this.#store.watch = this.#invariants;
+    this.#store.isShared = true;
     this.#driver = new Driver(this.#store, random);
     this.#deps = { s: { ...statements, ...options.statements }, settings: SETTINGS };
   }

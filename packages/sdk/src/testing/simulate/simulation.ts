@@ -135,9 +135,15 @@ export class Simulation {
       const outcome = this.#transaction("scheduler", (tx) => schedulingPass(tx, this.#deps, request));
       this.#follow(outcome);
       this.#lookAgainAtIdle(outcome.started > 0 ? this.dag.activeRuns : request.named.keys());
+      this.#startRuns &&= this.#hasQueuedRun();
       again = this.#startRuns || this.#named.size > 0;
     }
     this.#waitForSchedule();
+  }
+
+  #hasQueuedRun(): boolean {
+    for (const run of this.dag.activeRuns) if (run.committed.state === "queued") return true;
+    return false;
   }
 
   #createDueRuns(): number {
