@@ -3,7 +3,11 @@ import { confirmStopped, markRun, newId, retryAttempts } from "@millrace/shared/
 import { afterEach, expect, test, vi } from "vitest";
 import { installation } from "./fixtures/installation.ts";
 
-const on = await installation({ "scheduler.sweep_interval": 120 });
+const on = await installation({
+  "scheduler.sweep_interval": 120,
+  // Who is slow here is not lost.
+  "scheduler.task_instance_heartbeat_timeout": 120,
+});
 const { db, versions, broker, claim, work, seedDag, trigger, startScheduler, count, until } = on;
 
 const done = async (runs: number) =>
@@ -69,4 +73,25 @@ test("a scheduler whose clock is an hour fast starts nothing before its time and
   ]);
   expect(await count("dag_run where abs(extract(epoch from start_date - now())) > 60")).toBe(0);
   expect(await count("job where state = 'failed'")).toBe(0);
+});
+
+test("a run whose version cannot be read, or that cannot be decided, holds up no other", async () => {
+  await seedDag("unreadable", { a: {} });
+  await seedDag("undecidable", { a: {}, b: { upstream: ["a"] } });
+  await seedDag("dag", { a: {}, b: { upstream: ["a"] } });
+  const runs = await Promise.all(["unreadable", "undecidable"].map((dagId) => trigger(dagId)));
+  await db.read(`update serialized_dag set data = '{"tasks": 7}' where dag_id = 'unreadable'`);
+  // A rule that no decider knows.
+  await db.read(
+    `update serialized_dag set data = jsonb_set(data, '{tasks,1,triggerRule}', '"nonsense"') where dag_id = 'undecidable'`,
+  );
+  on.onMessage(work);
+  await startScheduler();
+  for (let i = 0; i < 3; i++) await trigger("dag");
+  await done(3);
+  await until(
+    "it cannot go on",
+    async () => (await count("task_instance where dag_id = 'undecidable' and state = 'success'")) === 1,
+  );
+  expect(await count("dag_run where run_id = any ($1) and state in ('success', 'failed')", [runs])).toBe(0);
 });

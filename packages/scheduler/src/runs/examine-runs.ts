@@ -23,6 +23,7 @@ import {
   type DagGraph,
   type PastView,
 } from "@millrace/shared/model";
+import { messageOf } from "@millrace/shared/errors";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
 
@@ -53,6 +54,8 @@ export interface Case {
   readonly known: Map<string, TaskInstanceSnapshot[]>;
   past: PastView | undefined;
   changes: readonly Change<TaskInstanceSnapshot>[];
+  /** Its examination failed: nothing of it is written. */
+  isBroken: boolean;
 }
 
 /** What an examination decided, before any of it is written. */
@@ -94,10 +97,11 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
   const cases = targets.flatMap((target): Case[] => {
     const graph = graphs.get(target.run.versionId);
     if (graph === undefined) {
-      deps.log.error({ dag: target.run.dagId, run: target.run.runId }, "the DAG version of a run is gone");
+      const { dagId: dag, runId: run, versionId } = target.run;
+      deps.log.error({ dag, run, cause: deps.versions.whyNot(versionId) }, "the DAG version of a run cannot be used");
       return [];
     }
-    return [{ target, graph, known: new Map(), past: undefined, changes: [] }];
+    return [{ target, graph, known: new Map(), past: undefined, changes: [], isBroken: false }];
   });
   const past = await loadPast(
     deps.tx,
@@ -115,11 +119,24 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
     await loadMissing(deps, wanted);
     wanted = new Map();
     for (const c of cases) {
-      const { changes, missing } = decideChanges(c.graph, c.known, candidatesOf(c), c.past);
-      c.changes = changes;
+      const missing = decide(deps, c);
       if (missing.size > 0) wanted.set(c, missing);
     }
-    if (wanted.size === 0) return cases;
+    if (wanted.size === 0) return cases.filter((c) => !c.isBroken);
+  }
+}
+
+/** One run that cannot be decided must not keep the others of its pass from going on. */
+function decide(deps: ActorDeps, c: Case): ReadonlySet<string> {
+  try {
+    const { changes, missing } = decideChanges(c.graph, c.known, candidatesOf(c), c.past);
+    c.changes = changes;
+    return missing;
+  } catch (error) {
+    const { dagId: dag, runId: run } = c.target.run;
+    deps.log.error({ dag, run, cause: messageOf(error) }, "a run could not be examined; the others go on");
+    c.isBroken = true;
+    return new Set();
   }
 }
 

@@ -1,5 +1,6 @@
 // DAG versions by id, read once and kept: a version never changes. Bounded, least recently used first out.
 import type { DagSpec } from "@millrace/sdk/spec";
+import { messageOf } from "../errors/index.ts";
 import { buildDagGraph, type DagGraph } from "../model/index.ts";
 import { defineStatement } from "./statement.ts";
 import type { Queryable } from "./database.ts";
@@ -16,6 +17,7 @@ export class DagVersions {
   readonly #db: Queryable;
   readonly #max: number;
   readonly #kept = new Map<string, DagGraph>();
+  readonly #unreadable = new Map<string, string>();
 
   constructor(db: Queryable, max = 5_000) {
     this.#db = db;
@@ -23,14 +25,14 @@ export class DagVersions {
   }
 
   /**
-   * Every version that exists among `ids`.
+   * Every version that exists among `ids` and can be read: one that cannot harms its own runs only.
    * @param on the caller's transaction, where there is one: it holds a connection, and must not wait for a second one
    */
   async load(ids: Iterable<string>, on: Queryable = this.#db): Promise<ReadonlyMap<string, DagGraph>> {
     const wanted = [...new Set(ids)];
-    const missing = wanted.filter((id) => !this.#kept.has(id));
+    const missing = wanted.filter((id) => !this.#kept.has(id) && !this.#unreadable.has(id));
     if (missing.length > 0) {
-      for (const row of await on.run(readVersions, [missing])) this.#kept.set(row.id, buildDagGraph(row.data));
+      for (const row of await on.run(readVersions, [missing])) this.#read(row);
     }
     const found = new Map<string, DagGraph>();
     for (const id of wanted) {
@@ -45,5 +47,18 @@ export class DagVersions {
       this.#kept.delete(oldest);
     }
     return found;
+  }
+
+  /** Why a version is not among those that were loaded. */
+  whyNot(id: string): string {
+    return this.#unreadable.get(id) ?? "it is gone";
+  }
+
+  #read({ id, data }: { readonly id: string; readonly data: DagSpec }): void {
+    try {
+      this.#kept.set(id, buildDagGraph(data));
+    } catch (error) {
+      this.#unreadable.set(id, messageOf(error));
+    }
   }
 }
