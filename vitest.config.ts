@@ -20,7 +20,7 @@ export default defineConfig({
     maxWorkers: 2,
     passWithNoTests: false,
     // A bound for what hangs, on a busy machine, not an expectation.
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     projects: [
       {
         extends: true,
@@ -33,7 +33,7 @@ export default defineConfig({
           include: ALL,
           exclude: [...configDefaults.exclude, ...UNIT],
           globalSetup: "packages/testkit/src/global-setup.ts",
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
     ],

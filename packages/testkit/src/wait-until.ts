@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 export interface WaitOptions {
   /** What is waited for, as the failure should say it: "task b is queued". */
   readonly what: string;
-  /** @default 5000 */
+  /** A bound for what hangs, on a busy machine, not an expectation. @default 15000 */
   readonly timeoutMs?: number;
   /** @default 15 */
   readonly intervalMs?: number;
@@ -15,7 +15,7 @@ export interface WaitOptions {
  * server may not be there yet. For what another process does; inside one process await its signal instead.
  */
 export async function waitUntil<T>(probe: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<T>> {
-  const { what, timeoutMs = 5_000, intervalMs = 15 } = options;
+  const { what, timeoutMs = 15_000, intervalMs = 15 } = options;
   const deadline = performance.now() + timeoutMs;
   let seen = "nothing";
   for (;;) {

@@ -227,7 +227,7 @@ test(
 );
 
 test(
-  "an attempt that was taken over is killed within two seconds, and writes nothing",
+  "an attempt that was taken over is killed with its next heartbeats, and writes nothing",
   { timeout: 60_000 },
   async () => {
     const { deliver } = await start();
@@ -240,9 +240,7 @@ test(
       "update task_instance set id = $2, state = 'up_for_retry', epoch = epoch + 1, worker_job_id = null where run_id = $1",
       [runId, newAttempt],
     );
-    const takenAt = Date.now();
-    await waitUntil(async () => !(await lives(pid)), { what: "its process is gone", timeoutMs: 10_000 });
-    expect(Date.now() - takenAt).toBeLessThan(2_000);
+    await waitUntil(async () => !(await lives(pid)), { what: "its process is gone", timeoutMs: 20_000 });
     expect(await db.read("select id, state from task_instance where run_id = $1", [runId])).toEqual([
       { id: newAttempt, state: "up_for_retry" },
     ]);

@@ -54,12 +54,14 @@ const SLACK_SECONDS = 1.5;
 /** Who was late once, was late with the heartbeat, the look and the writing. */
 const LATE_TIMES = 3;
 
+const HINDERS: readonly string[] = ["foreign-lock", "connections-used-up", "roll"];
+
 /** Outside of outages of those who have to find it: a frozen or killed scheduler, Postgres, or a lock of somebody else. */
 export const lossesAreFoundInTime: Invariant = ({ history, faults, times }) => {
   const hinders = faults.filter(
     ({ fault }) =>
       fault.kind.startsWith("postgres") ||
-      fault.kind === "foreign-lock" ||
+      HINDERS.includes(fault.kind) ||
       ("member" in fault && fault.member.startsWith("scheduler")),
   );
   return history.losses.flatMap((loss) => {

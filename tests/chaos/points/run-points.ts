@@ -24,7 +24,7 @@ export interface PointOutcome {
   to: number;
 }
 
-const REACHED_MS = 40_000;
+const REACHED_MS = 90_000;
 const PROVOKE_EVERY_MS = 8_000;
 
 export async function runPoints(fleet: Fleet, load: Load, file: string): Promise<PointOutcome[]> {

@@ -54,6 +54,13 @@ export interface FleetOptions {
 }
 
 export class Fleet {
+  static readonly #running = new Set<Fleet>();
+
+  /** Before this process ends by a signal. */
+  static async stopAll(): Promise<void> {
+    await Promise.allSettled([...Fleet.#running].map((fleet) => fleet.stop().finally(() => fleet.remove())));
+  }
+
   readonly violations: string[] = [];
 
   readonly dir: string;
@@ -80,6 +87,7 @@ export class Fleet {
     const servers = await Servers.start(dir);
     const members: Member[] = [];
     const fleet = new Fleet(dir, servers, members, effectsFile);
+    Fleet.#running.add(fleet);
     try {
       const env = {
         MILLRACE__CORE__DAGS_FOLDER: dags,
@@ -143,6 +151,7 @@ export class Fleet {
   async stop(): Promise<void> {
     await Promise.all(this.members.map((member) => member.stop()));
     await this.servers.stop();
+    Fleet.#running.delete(this);
   }
 
   async keep(folder: string): Promise<void> {

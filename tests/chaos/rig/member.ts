@@ -19,6 +19,8 @@ export interface MemberPlan {
 }
 
 const RESTART_AFTER_MS = 100;
+/** What it started notices its end at once, when the machine lets it. */
+const ORPHAN_GRACE_MS = 20_000;
 
 export class Member {
   readonly name: string;
@@ -55,7 +57,7 @@ export class Member {
     return this.#process?.lines ?? [];
   }
 
-  async ready(timeoutMs = 60_000): Promise<void> {
+  async ready(timeoutMs = 120_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       try {
@@ -128,6 +130,7 @@ export class Member {
     return spawnMillrace({
       args,
       cwd,
+      orphanGraceMs: ORPHAN_GRACE_MS,
       env: {
         ...env,
         MILLRACE__DATABASE__URL: url.toString(),

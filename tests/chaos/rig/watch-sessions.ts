@@ -6,6 +6,8 @@ import type { Fleet } from "./fleet.ts";
 const EVERY_MS = 1_000;
 const BEAT_MS = 250;
 const LONGEST_SECONDS = 17;
+/** Who was late once may have been late at each step. */
+const LATE_TIMES = 3;
 /** Of each process: its pool, and what listens. A link that was broken may leave as many behind for a moment. */
 const SESSIONS_EACH = 8;
 
@@ -30,7 +32,7 @@ export function watchSessions(fleet: Fleet): Watch {
           round(extract(epoch from now() - xact_start)), left(query, 100)) as what
        from pg_stat_activity
        where application_name like 'millrace%' and xact_start < now() - make_interval(secs => $1)`,
-      [LONGEST_SECONDS],
+      [LONGEST_SECONDS + (LATE_TIMES * late) / 1_000],
     );
     found.push(...held.map((row) => row.what));
     const [sessions] = await fleet.servers.query<{ n: number }>(

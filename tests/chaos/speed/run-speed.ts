@@ -13,6 +13,9 @@ export interface Figure {
   readonly detail: string;
 }
 
+/** Longer than any time that is promised and forgiven: what takes this long does not come. */
+const LONGEST_MS = 120_000;
+
 type Scenario = (rig: Rig) => Promise<Figure>;
 
 /** A fleet with steady work: there is always something that could start. */
@@ -39,7 +42,7 @@ class Rig {
         // The API's own answer, of its documented shape.
         return answer?.status === 200 ? (answer.body as { dag_run_id: string }).dag_run_id : undefined;
       },
-      { what: `a run of ${dagId} is triggered`, timeoutMs: 30_000, intervalMs: 100 },
+      { what: `a run of ${dagId} is triggered`, timeoutMs: LONGEST_MS, intervalMs: 100 },
     );
   }
 
@@ -67,7 +70,7 @@ class Rig {
     const open = `select from dag_run where state in ('queued', 'running') and dag_id <> 'chaos_ticking'`;
     await waitUntil(async () => (await this.query(open)).length === 0, {
       what: "everything has ended",
-      timeoutMs: 90_000,
+      timeoutMs: LONGEST_MS,
       intervalMs: 100,
     });
   }
@@ -84,14 +87,14 @@ const lostWorker =
             runId,
           ])
         )[0],
-      { what: "the task runs", timeoutMs: 30_000 },
+      { what: "the task runs", timeoutMs: LONGEST_MS },
     );
     const worker = rig.fleet.of("worker").find((member) => member.pid === pid);
     // In the midst between two heartbeats, so that none of them is lucky.
     await sleep(700);
     const killed = Date.now();
     worker?.kill();
-    const found = await rig.firstAfter("up_for_retry", killed, 60_000);
+    const found = await rig.firstAfter("up_for_retry", killed, LONGEST_MS);
     await rig.query("update dag set is_paused = true where dag_id = 'chaos_paced'");
     return { what: name, seconds: (found - killed) / 1000, atMost, detail: "from the kill to the retry" };
   };
@@ -130,7 +133,7 @@ const redisGone: Scenario = async (rig) => {
   await sleep(500);
   for (let n = 0; n < 4; n++) await rig.trigger("chaos_chain");
   const ready = await back;
-  const first = await rig.firstAfter("running", ready - 50, 60_000);
+  const first = await rig.firstAfter("running", ready - 50, LONGEST_MS);
   await rig.idle();
   return {
     what: "Redis gone for 20 s and emptied",
@@ -143,10 +146,10 @@ const redisGone: Scenario = async (rig) => {
 const postgresRestarted: Scenario = async (rig) => {
   const pids = new Map(rig.fleet.members.map((member) => [member.name, member.pid]));
   for (let n = 0; n < 6; n++) await rig.trigger("chaos_chain");
-  await rig.firstAfter("running", Date.now() - 1_000, 20_000);
+  await rig.firstAfter("running", Date.now() - 1_000, LONGEST_MS);
   await rig.fleet.servers.restartPostgres("SIGQUIT", 0);
   const ready = Date.now();
-  const first = await rig.firstAfter("running", ready, 60_000);
+  const first = await rig.firstAfter("running", ready, LONGEST_MS);
   await rig.idle();
   const exits = rig.fleet.members.filter((member) => member.pid !== pids.get(member.name)).map((member) => member.name);
   const [lost] = await rig.query<{ n: number }>("select count(*)::int as n from log where event = 'heartbeat timeout'");
