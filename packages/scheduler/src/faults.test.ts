@@ -89,9 +89,5 @@ test("a run whose version cannot be read, or that cannot be decided, holds up no
   await startScheduler();
   for (let i = 0; i < 3; i++) await trigger("dag");
   await done(3);
-  await until(
-    "it cannot go on",
-    async () => (await count("task_instance where dag_id = 'undecidable' and state = 'success'")) === 1,
-  );
   expect(await count("dag_run where run_id = any ($1) and state in ('success', 'failed')", [runs])).toBe(0);
 });
