@@ -1,6 +1,7 @@
 // `npm run test:chaos -- [--seed S | --seeds A,B,…] [--minutes N] [--points] [--speed] [--all] [--at-once K] [--keep FOLDER]`: the fault
 // suite. Without a seed six fixed ones; `--points`, alone or beside seeds, goes through the crash points, `--speed` measures
 // what is promised of times, `--all` is all of it. Each seed is one test, and so is each crash point with each action, and each time. Ends with the line `chaos: P passed, F failed`.
+import { existsSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -126,5 +127,6 @@ function report({ name, broken, figures }: Outcome, seconds: number): void {
     console.log(`  broken: ${invariant}, ${by.length} times`);
     for (const what of by.slice(0, 8)) console.log(`    ${what}`);
   }
-  if (broken.length > 0) console.log(`  kept in ${join(values.keep, name)}`);
+  const kept = join(values.keep, name);
+  if (broken.length > 0) console.log(existsSync(kept) ? `  kept in ${kept}` : "  nothing is kept: it did not begin");
 }

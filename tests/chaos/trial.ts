@@ -96,6 +96,9 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       await keep(join(keepIn, trial.name), fleet, { outcome, plan, faults, history, touched: [...load.touched] });
     }
     return outcome;
+  } catch (error) {
+    await keep(join(keepIn, trial.name), fleet, { error: String(error) });
+    throw error;
   } finally {
     await fleet.stop();
     await fleet.remove();

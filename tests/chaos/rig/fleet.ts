@@ -116,14 +116,16 @@ export class Fleet {
       await Promise.all(members.map((member) => member.ready()));
       await waitUntil(async () => (await servers.query("select from dag")).length >= 3, {
         what: "the DAGs are read",
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       });
       const errors = await servers.query("select filename, stacktrace from import_error");
       if (errors.length > 0) throw new Error(`the load's DAGs cannot be read: ${JSON.stringify(errors)}`);
       return fleet;
     } catch (error) {
+      const said = members.map((member) => `${member.name}: ${member.lines.slice(-3).join(" | ").slice(0, 300)}`);
       await fleet.stop();
-      throw error;
+      await fleet.remove();
+      throw new Error(`the fleet did not come up: ${String(error)}\n${said.join("\n")}`, { cause: error });
     }
   }
 
