@@ -11,7 +11,7 @@ import { openFleet, type Fleet } from "./fleet.ts";
 const database = await testDatabase();
 const redisUrl = await testRedisUrl();
 const GRACE_MS = 2_000;
-const HEARTBEAT_MS = 10_000;
+const HEARTBEAT_MS = 5_000;
 /** A signal takes milliseconds, and this on a machine that is busy with other things; a heartbeat is later. */
 const SIGNAL_MS = 4_000;
 
