@@ -70,4 +70,5 @@ export { NotFound, type TaskClient, type XComEntry, type XComQuery } from "./run
 export type { TaskContext } from "./runtime/task-context.ts";
 export type { Catchup, DagSpec, DstPolicy, Json, ScheduleSpec, TriggerRule, WeightRule } from "./spec/index.ts";
 export type { JsonSafe } from "./values/json-safe.ts";
+export type { StandardSchema } from "./authoring/standard-schema.ts";
 export { ValueNotStorable } from "./values/encode-json.ts";

@@ -12,7 +12,7 @@ function cyclic(): object {
 // Types would refuse most of these; plain JavaScript would not.
 const untyped = (value: unknown): never => value as never;
 
-dag.task("bigint", () => untyped({ rows: [{ amount: 1n }] }))();
+dag.task("symbol", () => untyped({ rows: [{ amount: Symbol("x") }] }))();
 dag.task("zero_byte", () => "a\u0000b")();
 dag.task("too_big", () => "x".repeat(50 * 1024 * 1024))();
 dag.task("cyclic", () => untyped(cyclic()))();

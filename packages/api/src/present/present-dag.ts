@@ -1,6 +1,7 @@
 // Rows as Airflow's API spells them.
+import type { DagSpec } from "@millrace/sdk/spec";
 import type { DagRow, RecentRun as RecentRunRow, VersionRow } from "@millrace/shared/db";
-import type { Dag, DagVersion, RecentRun } from "../types/index.ts";
+import type { Dag, DagDetails, DagVersion, RecentRun } from "../types/index.ts";
 
 export const instant = (date: Date | null): string | null => date?.toISOString() ?? null;
 
@@ -59,3 +60,14 @@ export const presentVersion = (
   dag_display_name: dagDisplayName,
   bundle_url: null,
 });
+
+/** Params without a default have none to show. */
+export function presentParams({ params, paramSpecs = {} }: DagSpec): DagDetails["params"] {
+  const names = new Set([...Object.keys(paramSpecs), ...Object.keys(params)]);
+  return Object.fromEntries(
+    Array.from(names, (name) => {
+      const { schema = {}, description = null } = paramSpecs[name] ?? {};
+      return [name, { value: params[name] ?? null, description, schema }];
+    }),
+  );
+}

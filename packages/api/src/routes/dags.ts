@@ -1,14 +1,15 @@
-import { getDag, getSource, listDags, listRecentRuns, listVersions, setPaused } from "@millrace/shared/db";
+import { getDag, getDagSpec, getSource, listDags, listRecentRuns, listVersions, setPaused } from "@millrace/shared/db";
 import type { Static } from "typebox";
 import { Type } from "typebox";
 import { userName } from "../auth/guard.ts";
 import type { App, Context } from "../http/app.ts";
 import { pageOf } from "../http/paging.ts";
-import { presentDag, presentRecentRun, presentVersion } from "../present/present-dag.ts";
+import { presentDag, presentParams, presentRecentRun, presentVersion } from "../present/present-dag.ts";
 import { DagPath, Paging } from "../schemas/common.ts";
 import {
   Dag,
   DagCollection,
+  DagDetails,
   DagLines,
   DagListQuery,
   DagPatch,
@@ -43,6 +44,15 @@ export function dagRoutes(app: App, { db, broker, config }: Context): void {
 
   app.get("/api/v2/dags/:dag_id", { schema: { params: DagPath, response: { 200: Dag } } }, async ({ params }) =>
     presentDag(await getDag(db, params.dag_id)),
+  );
+
+  app.get(
+    "/api/v2/dags/:dag_id/details",
+    { schema: { params: DagPath, response: { 200: DagDetails } } },
+    async ({ params }) => {
+      const [dag, spec] = await Promise.all([getDag(db, params.dag_id), getDagSpec(db, params.dag_id)]);
+      return { ...presentDag(dag), params: presentParams(spec), doc_md: spec.docMd ?? null };
+    },
   );
 
   app.patch(

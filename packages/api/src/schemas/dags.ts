@@ -39,6 +39,16 @@ export const Dag = Type.Object({
   file_token: Type.String(),
 });
 
+/** What a form that starts a run needs: of each param its value unless another is given, and its JSON Schema. */
+export const DagDetails = Type.Object({
+  ...Dag.properties,
+  params: Type.Record(
+    Type.String(),
+    Type.Object({ value: Type.Unknown(), description: Nullable(Type.String()), schema: Type.Unknown() }),
+  ),
+  doc_md: Nullable(Type.String()),
+});
+
 export const DagCollection = Type.Object({ dags: Type.Array(Dag), total_entries: Type.Integer() });
 
 export const DagListQuery = Type.Object({

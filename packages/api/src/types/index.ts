@@ -10,6 +10,7 @@ import type * as tasks from "../schemas/task-instances.ts";
 
 export type * from "./events.ts";
 export type Dag = Static<typeof dags.Dag>;
+export type DagDetails = Static<typeof dags.DagDetails>;
 export type DagCollection = Static<typeof dags.DagCollection>;
 export type DagLine = Static<typeof dags.DagLine>;
 export type DagLines = Static<typeof dags.DagLines>;

@@ -25,6 +25,8 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
   const found = looksLikeFile(fileOrId)
     ? await findDagInFile(fileOrId, options.dag, io.cwd)
     : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
+  const { checkRunFits } = await import("@millrace/shared/db");
+  checkRunFits(found.spec, options.conf ?? {});
   io.out(`${io.colors.bold(found.spec.dagId)}: ${found.spec.tasks.length} tasks\n`);
 
   const progress = createProgress(io, { write: io.out, isTty: io.isTty });

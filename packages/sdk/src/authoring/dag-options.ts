@@ -1,6 +1,7 @@
 import type { Catchup, Json } from "../spec/index.ts";
 import type { AssetCondition, AssetOrTime, PartitionedAssets } from "../assets/conditions.ts";
 import type { DeclaredSchedule } from "./schedules.ts";
+import type { StandardSchema } from "./standard-schema.ts";
 import type { Timetable } from "./timetable.ts";
 
 /** The schedules with a name. `@continuous` starts the next run as soon as the last one ended. */
@@ -103,8 +104,13 @@ export interface DagOptions {
   readonly disableBundleVersioning?: boolean;
   /** The queue of every task that names none. @default "default" */
   readonly queue?: string;
-  /** Named values that a run can be started with: plain defaults, or {@link Param} objects (with `default` or `schema`). */
-  readonly params?: Readonly<Record<string, Json | Param>>;
+  /**
+   * Named values that a run can be started with: each a plain default, a {@link Param} (with `default` or `schema`), or a
+   * validator of the Standard Schema (Zod, Valibot, ArkType, …); or one such validator for all of them. A value that does
+   * not fit is refused when a run is asked for, as far as JSON Schema can say it, and again before each task starts, as in
+   * Airflow. With a schedule every param needs a default.
+   */
+  readonly params?: Readonly<Record<string, Json | Param | StandardSchema>> | StandardSchema;
   /** Called when a run succeeded. */
   readonly onSuccess?: DagCallback | readonly DagCallback[];
   /** Called when a run failed. */

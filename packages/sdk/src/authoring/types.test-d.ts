@@ -63,7 +63,7 @@ dag.task("rule", () => 1, { triggerRule: "all_sucess" });
 // @ts-expect-error an option that does not exist
 dag.task("option", () => 1, { retires: 1 });
 
-// Return values have to survive JSON.
+// Return values have to survive being stored.
 dag.task("nothing", () => {});
 dag.task("undefined", async () => undefined);
 dag.task("interface", (): RegionRows => ({ region: "", rows: 0 }));
@@ -75,21 +75,25 @@ dag.task("tuple", (): readonly [string, number] => ["a", 1]);
 dag.task(async function named() {
   return 1;
 });
-// @ts-expect-error a Date becomes a string
 dag.task("date", () => new Date());
-// @ts-expect-error a Date becomes a string, however deep
 dag.task("deep", async () => ({ rows: [{ at: new Date() }] }));
-// @ts-expect-error JSON has no bigint
 dag.task("bigint", () => 1n);
-// @ts-expect-error a Map becomes empty
-dag.task("map", () => new Map<string, number>());
+dag.task("map", () => new Map<string, Set<Date>>());
+dag.task("bytes", () => Buffer.from(""));
+dag.task("hole", (): (number | undefined)[] => []);
+const when = dag.task("when", () => ({ at: new Date() }))();
+dag.task("later", ({ at }: { at: Date }) => at.getTime())({ at: when.get("at") });
+// @ts-expect-error a Date comes back as one
+dag.task("wrong", ({ at }: { at: string }) => at)({ at: when.get("at") });
+// @ts-expect-error a regular expression cannot be stored
+dag.task("pattern", () => /x/);
+// @ts-expect-error nor a map of functions
+dag.task("functions", () => new Map<string, () => void>());
 // @ts-expect-error a function cannot be stored
 dag.task("function", () => ({ f: () => 1 }));
-// @ts-expect-error undefined in an array becomes null
-dag.task("hole", (): (number | undefined)[] => []);
 // @ts-expect-error the same without an id
-dag.task(function dated() {
-  return new Date();
+dag.task(function patterned() {
+  return /x/;
 });
 
 // Branches.

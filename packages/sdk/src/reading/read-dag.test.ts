@@ -171,13 +171,13 @@ describe("reading a DAG", () => {
     const factory = dag.task("factory", () => 1);
     const ref = factory();
     const take = dag.task("take", (_: Record<string, unknown>) => 1);
-    take({ far, silent, factory, nested: { ref }, when: new Date(0), group: dag.taskGroup("g"), ok: { a: [1] } });
+    take({ far, silent, factory, nested: { ref }, when: /x/, group: dag.taskGroup("g"), ok: { a: [1] } });
     expect(problemsOf(dag)).toEqual([
       'task "take": input "far" is task "far" of the DAG "elsewhere"; use an XCom or a trigger',
       'task "take": input "silent" comes from task "silent", which stores no value (doXcomPush: false)',
       'task "take": input "factory" is a factory: call it, and give what it returns',
       'task "take": input "nested" has a task\'s reference inside a literal; give it as an input of its own',
-      'task "take": input "when" cannot be stored: $ is a Date, which would come back as a string: use value.toISOString()',
+      'task "take": input "when" cannot be stored: $ is an instance of RegExp, which would come back as a plain object: use { ...value }',
       'task "take": input "group" is a task group, which has no value; name a task of it',
     ]);
   });

@@ -2,7 +2,7 @@ import type { TaskNode } from "../authoring/definition.ts";
 import { isDagEnd, NodeValueRef } from "../authoring/node-ref.ts";
 import { PATH } from "../authoring/refs.ts";
 import type { InputSpec } from "../spec/index.ts";
-import { encodeJson } from "../values/encode-json.ts";
+import { encodeValue } from "../values/codec.ts";
 import { show } from "./checks.ts";
 
 export interface ReadInputs {
@@ -44,7 +44,7 @@ function readInput(task: TaskNode, value: unknown): InputSpec | string {
   if (typeof value === "function" && "taskId" in value) return "is a factory: call it, and give what it returns";
   if (holdsReference(value, 0)) return "has a task's reference inside a literal; give it as an input of its own";
   try {
-    return { kind: "literal", value: encodeJson(value) };
+    return { kind: "literal", value: encodeValue(value) };
   } catch (error) {
     return `cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
   }

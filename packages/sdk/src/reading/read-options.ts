@@ -90,6 +90,7 @@ export function readDagOptions(
     renderTemplateAsNativeObj: options.renderTemplateAsNativeObj ?? false,
     disableBundleVersioning: options.disableBundleVersioning ?? false,
     params: params.defaults,
+    ...(Object.keys(params.specs).length > 0 ? { paramSpecs: params.specs } : {}),
     callbacks: (["onSuccess", "onFailure"] as const).filter((key) => [options[key] ?? []].flat().length > 0),
     ...present({
       timezone: options.timezone,

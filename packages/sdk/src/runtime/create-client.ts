@@ -1,4 +1,4 @@
-import { encodeJson } from "../values/encode-json.ts";
+import { decodeValue, encodeValue } from "../values/codec.ts";
 import type { RunHost, RunRequest, XComKey } from "./protocol.ts";
 import { NotFound, type TaskClient, type XComQuery } from "./task-client.ts";
 
@@ -34,11 +34,12 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
     },
     async getXCom<T>(query: XComQuery) {
       assertRunning("getXCom()");
-      return (await host.getXCom(xcomKey(request, query))) as T | undefined; // the caller's claim, as documented
+      const stored = await host.getXCom(xcomKey(request, query));
+      return (stored === undefined ? undefined : decodeValue(stored)) as T | undefined; // the caller's claim, as documented
     },
     async setXCom(entry) {
       assertRunning("setXCom()");
-      await host.setXCom({ ...xcomKey(request, entry), value: encodeJson(entry.value, request.maxXComBytes) });
+      await host.setXCom({ ...xcomKey(request, entry), value: encodeValue(entry.value, request.maxXComBytes) });
     },
     async getConnection(connectionId) {
       assertRunning("getConnection()");

@@ -1,3 +1,4 @@
 export { artifact } from "./artifact.ts";
 export * from "./protocol.ts";
+export { fieldAt } from "../values/codec.ts";
 export { findFile } from "../sensors/find-file.ts";

@@ -1,9 +1,10 @@
+import type { DagOptions } from "../authoring/dag-options.ts";
 import type { TaskNode } from "../authoring/definition.ts";
 import { isDagEnd } from "../authoring/node-ref.ts";
 import { NODE } from "../authoring/refs.ts";
 import type { DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
-import { encodeJson } from "../values/encode-json.ts";
+import { decodeInputs, encodeValue } from "../values/codec.ts";
 import { Pause } from "../waiting/pause.ts";
 import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
@@ -12,6 +13,7 @@ import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
 import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
 import { contextOf } from "./task-context.ts";
+import { validateParams } from "./validate-params.ts";
 
 /**
  * Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome.
@@ -24,8 +26,17 @@ export async function runTask(
   host: RunHost,
   run: TaskNode["body"]["run"] = task.body.run,
 ): Promise<TaskOutcome> {
+  const declared = (task.dag.options as DagOptions | undefined)?.params; // checked when the DAG was read
+  const valid = await validateParams(declared, request.params).catch((error: unknown) => ({
+    violations: [error instanceof Error ? error.message : String(error)],
+  }));
+  if ("violations" in valid) {
+    const message = `the params of the run do not fit: ${valid.violations.join("; ")}`;
+    // The next try would be given the same.
+    return { kind: "failed", retryable: false, error: { name: "ParamsInvalid", message } };
+  }
   const scope: RunScope = {
-    context: contextOf(request, host.signal),
+    context: contextOf({ ...request, params: valid.params }, host.signal),
     client: createClient(request, host, (asked) => assertRunning(scope, asked)),
     host,
     owners: dag.spec.owners,
@@ -39,7 +50,7 @@ export async function runTask(
     host.signal.throwIfAborted();
     await announce(task, request, scope);
     host.signal.throwIfAborted();
-    const value = await runScopes.run(scope, async () => run(request.inputs, scope));
+    const value = await runScopes.run(scope, async () => run(decodeInputs(request.inputs), scope));
     return value instanceof Pause ? value.outcome : succeed(dag, task, request, value);
   } catch (thrown) {
     return outcomeOf(thrown);
@@ -70,7 +81,7 @@ function succeed(dag: DagStructure, task: TaskNode, request: RunRequest, value: 
   const pushes = taskOptions(task).doXcomPush ?? true;
   return {
     kind: "success",
-    ...(pushes && stored !== undefined ? { returnValue: encodeJson(stored, request.maxXComBytes) } : {}),
+    ...(pushes && stored !== undefined ? { returnValue: encodeValue(stored, request.maxXComBytes) } : {}),
     ...(branch === undefined ? {} : { branch }),
   };
 }

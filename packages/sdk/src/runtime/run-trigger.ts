@@ -5,6 +5,7 @@ import type { DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
 import { TaskEnd } from "../triggers/end-task.ts";
 import type { TriggerCode } from "../triggers/registry.ts";
+import { encodeValue } from "../values/codec.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { createClient } from "./create-client.ts";
 import { decides } from "./decide.ts";
@@ -87,13 +88,15 @@ function endOf(
     throw new TypeError(`trigger "${name}" cannot end task "${task.id}", which decides a branch: let it have an event`);
   }
   const pushes = taskOptions(task).doXcomPush ?? true;
-  return pushes && value !== undefined ? { ...end, value: encode(name, "the value", request, value) } : end;
+  return pushes && value !== undefined
+    ? { ...end, value: encode(name, "the value", request, value, encodeValue) }
+    : end;
 }
 
-function encode(name: string, what: string, request: TriggerRunRequest, value: unknown) {
+function encode(name: string, what: string, request: TriggerRunRequest, value: unknown, by = encodeJson) {
   if (isDagEnd(value)) throw new TypeError(`trigger "${name}": ${what} is a task's reference, which is no value`);
   try {
-    return encodeJson(value, request.attempt.maxXComBytes);
+    return by(value, request.attempt.maxXComBytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new TypeError(`trigger "${name}": ${what} cannot be stored: ${why}`, { cause: error });

@@ -16,7 +16,10 @@ export interface XComQuery {
 export interface XComEntry extends XComQuery {
   /** 1 to 512 characters. */
   readonly key: string;
-  /** Checked as a return value is: JSON-safe, and at most 1 MiB unless the installation says otherwise. */
+  /**
+   * As a return value: JSON, dates, bigints, maps, sets and bytes, and at most 1 MiB of JSON unless the installation
+   * says otherwise.
+   */
   readonly value: unknown;
 }
 

@@ -202,6 +202,14 @@ export interface TaskGroupSpec {
   readonly tooltip?: string;
 }
 
+export interface ParamSpec {
+  /** A JSON Schema, of draft 7. */
+  readonly schema?: Readonly<Record<string, Json>>;
+  readonly description?: string;
+  /** There is no default: whoever starts a run has to give it. */
+  readonly required?: true;
+}
+
 export interface DagSpec {
   readonly dagId: string;
   readonly description?: string;
@@ -223,7 +231,10 @@ export interface DagSpec {
   readonly renderTemplateAsNativeObj: boolean;
   readonly isPausedUponCreation?: boolean;
   readonly disableBundleVersioning: boolean;
+  /** Their defaults. */
   readonly params: Readonly<Record<string, Json>>;
+  /** What is known of each beside its default; for forms, and for checks before a run starts. */
+  readonly paramSpecs?: Readonly<Record<string, ParamSpec>>;
   readonly callbacks: readonly ("onSuccess" | "onFailure")[];
   readonly groups: readonly TaskGroupSpec[];
   /** In the order in which the file declares them. */

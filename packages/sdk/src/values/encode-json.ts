@@ -1,4 +1,4 @@
-// The one door for values that leave a task: return values, XComs, literals. Refuses what JSON or Postgres would
+// Values that leave a task as plain JSON: events, confs, states of waits; codec.ts goes through here, too. Refuses what JSON or Postgres would
 // change or drop without a word, and says where in the value it is and what to do instead.
 import type { Json } from "../spec/index.ts";
 
@@ -6,7 +6,7 @@ import type { Json } from "../spec/index.ts";
 export const DEFAULT_MAX_BYTES = 1024 * 1024;
 
 /** Deeper than any data of use, and far from where V8's and Postgres' JSON parsers run out of stack. */
-const MAX_DEPTH = 500;
+export const MAX_DEPTH = 500;
 
 /** A value that cannot be stored. `path` says where in it: `$.rows[3].amount`. */
 export class ValueNotStorable extends Error {

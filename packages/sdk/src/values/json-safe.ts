@@ -34,10 +34,38 @@ type NotPlain =
   | ArrayBufferView
   | PromiseLike<unknown>;
 
+/** `T` as the codec of XComs gives it back: JSON, and dates, bigints, maps, sets and bytes. As {@link JsonSafe} otherwise. */
+export type Storable<T> = unknown extends T
+  ? T
+  : [T] extends [Json]
+    ? T
+    : T extends null | boolean | number | string | undefined | void | bigint | Date | Uint8Array
+      ? T
+      : T extends
+            | symbol
+            | ((...args: never[]) => unknown)
+            | RegExp
+            | Error
+            | ArrayBuffer
+            | ArrayBufferView
+            | PromiseLike<unknown>
+        ? never
+        : T extends ReadonlyMap<infer K, infer V>
+          ? [K, V] extends [Storable<K>, Storable<V>]
+            ? T
+            : never
+          : T extends ReadonlySet<infer M>
+            ? [M] extends [Storable<M>]
+              ? T
+              : never
+            : T extends object
+              ? { [K in keyof T]: Storable<T[K]> }
+              : never;
+
 /** Named in the compiler's message when a handler returns something that JSON cannot carry. */
 export interface NotJsonSafe<T> {
   readonly "the handler's return value does not survive JSON": T;
 }
 
 /** `unknown` (accepts everything) for a return type that can be stored, else a type that no handler has. */
-export type ReturnCheck<R> = [Awaited<R>] extends [DagEnd | JsonSafe<Awaited<R>>] ? unknown : NotJsonSafe<Awaited<R>>;
+export type ReturnCheck<R> = [Awaited<R>] extends [DagEnd | Storable<Awaited<R>>] ? unknown : NotJsonSafe<Awaited<R>>;

@@ -1,7 +1,8 @@
 // A run that a person or a program asks for. Unique by run id only: two in one second are both accepted, and none ever
 // stands in the way of a scheduled one.
 import { randomBytes } from "node:crypto";
-import { AppError } from "../errors/index.ts";
+import type { Json } from "@millrace/sdk/spec";
+import { AppError, messageOf } from "../errors/index.ts";
 import {
   inferManualInterval,
   manualIntervalOf,
@@ -10,6 +11,7 @@ import {
   type DagGraph,
   type Interval,
 } from "../model/index.ts";
+import { checkRunParams } from "../params/index.ts";
 import { createRuns, type NewRun } from "./create-runs.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import type { Database } from "./database.ts";
@@ -50,7 +52,8 @@ from dag d where d.dag_id = $1`,
 
 /**
  * Creates the run, queued. The caller wakes the schedulers after it.
- * @throws AppError DAG_NOT_FOUND, DAG_STALE, DAG_HAS_IMPORT_ERROR, RUN_EXISTS, RUN_ID_INVALID or RUN_CONF_INVALID.
+ * @throws AppError DAG_NOT_FOUND, DAG_STALE, DAG_HAS_IMPORT_ERROR, RUN_EXISTS, RUN_ID_INVALID, RUN_CONF_INVALID or
+ * RUN_PARAMS_INVALID.
  */
 export async function triggerRun(db: Database, versions: DagVersions, request: TriggerRequest): Promise<TriggeredRun> {
   const { dagId } = request;
@@ -60,6 +63,7 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
   const plan = isCustom ? (await readPlans(db, [dagId])).get(dagId) : undefined;
   const infer = (at: number): Interval =>
     plan === undefined ? inferManualInterval(graph.spec.schedule, at) : manualIntervalOf(plan, at);
+  checkRunFits(graph.spec, conf);
   const run = planManualRun(graph, versionId, request, conf, now, infer);
   const [created] = await db.transaction(async (tx) => {
     const runs = await createRuns(tx, [run]);
@@ -118,6 +122,14 @@ function planManualRun(
   };
 }
 
+/** @throws AppError RUN_PARAMS_INVALID naming every violation. */
+export function checkRunFits(spec: DagGraph["spec"], conf: Readonly<Record<string, unknown>>): void {
+  const { violations } = checkRunParams(spec, conf as Readonly<Record<string, Json>>); // as it will be stored
+  if (violations.length === 0) return;
+  const list = violations.map((violation) => `  - ${violation}`).join("\n");
+  throw new AppError("RUN_PARAMS_INVALID", { dagId: spec.dagId, violations: list });
+}
+
 function checkRunId(runId: string): void {
   const reserved = RUN_TYPES.some((type) => type !== "manual" && runId.startsWith(`${type}__`));
   if (!/^[A-Za-z0-9_.~:+-]{1,250}$/.test(runId) || runId.includes("..") || reserved) {
@@ -133,11 +145,20 @@ export function checkConf(conf: unknown): Readonly<Record<string, unknown>> {
   if (conf === undefined || conf === null) return {};
   if (typeof conf !== "object" || Array.isArray(conf))
     throw new AppError("RUN_CONF_INVALID", { cause: "it is not an object" });
-  const unstorable = UNSTORABLE.exec(JSON.stringify(conf))?.[1];
+  const unstorable = UNSTORABLE.exec(jsonOf(conf))?.[1];
   if (unstorable !== undefined) {
     throw new AppError("RUN_CONF_INVALID", {
       cause: `it holds ${unstorable}, which is no character that Postgres can store`,
     });
   }
   return conf as Readonly<Record<string, unknown>>;
+}
+
+function jsonOf(conf: object): string {
+  try {
+    return JSON.stringify(conf);
+  } catch (error) {
+    const [cause = ""] = messageOf(error).split("\n");
+    throw new AppError("RUN_CONF_INVALID", { cause: `it cannot be said as JSON: ${cause}` });
+  }
 }

@@ -137,6 +137,12 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  RUN_PARAMS_INVALID: {
+    message: "DAG {dagId} cannot be run with these params:\n{violations}",
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
   TASK_NOT_FOUND: {
     message: "DAG {dagId} has no task {taskId}{where}.",
     httpStatus: 404,

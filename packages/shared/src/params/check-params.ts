@@ -1,7 +1,7 @@
 // Values that people give under names, checked against the JSON Schema of each name: the params of a DAG, and the form of
 // a question. Every violation is told, not only the first.
-import type { Json } from "@millrace/sdk/spec";
-import { Ajv } from "ajv";
+import type { DagSpec, Json } from "@millrace/sdk/spec";
+import { Ajv, type ValidateFunction } from "ajv";
 import { default as formats } from "ajv-formats";
 
 export interface CheckedParams {
@@ -37,22 +37,63 @@ export function checkParams(
   return { values, violations };
 }
 
+/**
+ * What a run is given, with the defaults of what it is not. Conf may hold more than the params, as in Airflow.
+ * @param conf of the run
+ */
+export function checkRunParams(
+  { params, paramSpecs = {} }: Pick<DagSpec, "params" | "paramSpecs">,
+  conf: Readonly<Record<string, Json>>,
+): CheckedParams {
+  const values: Readonly<Record<string, Json>> = { ...params, ...conf };
+  const violations = Object.entries(paramSpecs).flatMap(([name, { schema, required }]) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined) return required === true ? [`${name}: is required`] : [];
+    return schema === undefined ? [] : violationsOf(name, schema, value);
+  });
+  return { values, violations };
+}
+
+/** What is wrong with the schemas of a DAG's params, and with its defaults by them. */
+export function checkDefaults({ params, paramSpecs = {} }: Pick<DagSpec, "params" | "paramSpecs">): readonly string[] {
+  return Object.entries(paramSpecs).flatMap(([name, { schema }]) => {
+    if (schema === undefined) return [];
+    const value = params[name];
+    if (value !== undefined) return violationsOf(name, schema, value);
+    const validate = compiled(schema);
+    return typeof validate === "string" ? [`${name}: ${validate}`] : [];
+  });
+}
+
 function defaultOf(schema: Json): Json | undefined {
   return isObject(schema) && Object.hasOwn(schema, "default") ? schema["default"] : undefined;
 }
 
 function violationsOf(name: string, schema: Json, value: Json): string[] {
   if (!isObject(schema)) return [];
-  try {
-    const validate = ajv.compile(schema);
-    if (validate(value) === true) return [];
-    return (validate.errors ?? []).map((e) => `${name}${e.instancePath}: ${e.message ?? e.keyword}`);
-  } catch (error) {
-    return [`${name}: its schema cannot be used: ${error instanceof Error ? error.message : String(error)}`];
-  } finally {
-    // Schemas come with runs, and the compiler keeps what it compiled.
-    ajv.removeSchema(schema);
+  const validate = compiled(schema);
+  if (typeof validate === "string") return [`${name}: ${validate}`];
+  if (validate(value) === true) return [];
+  return (validate.errors ?? []).map((e) => `${name}${e.instancePath}: ${e.message ?? e.keyword}`);
+}
+
+/** By schema, for as long as somebody has that: compiling takes a thousand times as long as checking. */
+const known = new WeakMap<object, ValidateFunction | string>();
+
+function compiled(schema: { readonly [key: string]: Json }): ValidateFunction | string {
+  let validate = known.get(schema);
+  if (validate === undefined) {
+    try {
+      validate = ajv.compile(schema);
+    } catch (error) {
+      validate = `its schema cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    } finally {
+      // The compiler keeps what it compiled for ever.
+      ajv.removeSchema(schema);
+    }
+    known.set(schema, validate);
   }
+  return validate;
 }
 
 const isObject = (value: Json): value is { readonly [key: string]: Json } =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkParams } from "./check-params.ts";
+import { checkDefaults, checkParams, checkRunParams } from "./check-params.ts";
 
 const schemas = {
   day: { type: "string", format: "date" },
@@ -29,5 +29,37 @@ describe("params", () => {
     expect(checkParams({ a: { type: "nonsense" }, b: {} }, { a: 1, b: 2 }).violations).toEqual([
       expect.stringContaining("a: its schema cannot be used"),
     ]);
+  });
+});
+
+describe("the params of a run", () => {
+  const paramSpecs = {
+    day: { schema: { type: "string", format: "date" }, required: true },
+    count: { schema: { type: "integer", minimum: 1 } },
+  } as const;
+
+  it("have the defaults of what conf does not give, and conf may hold more", () => {
+    expect(checkRunParams({ params: { count: 3 }, paramSpecs }, { day: "2026-01-31", more: [] })).toEqual({
+      values: { count: 3, day: "2026-01-31", more: [] },
+      violations: [],
+    });
+    expect(checkRunParams({ params: { a: 1 } }, {})).toEqual({ values: { a: 1 }, violations: [] });
+  });
+
+  it("tell every violation, and what is missing", () => {
+    expect(checkRunParams({ params: { count: 3 }, paramSpecs }, { count: 0.5 }).violations).toEqual([
+      "day: is required",
+      "count: must be integer",
+      "count: must be >= 1",
+    ]);
+  });
+
+  it("are checked for defaults that do not fit, and schemas that are none, when they are read", () => {
+    const wrong = { ...paramSpecs, day: { schema: { type: "nonsense" } } };
+    expect(checkDefaults({ params: { count: 0 }, paramSpecs: wrong })).toEqual([
+      expect.stringContaining("day: its schema cannot be used"),
+      "count: must be >= 1",
+    ]);
+    expect(checkDefaults({ params: { count: 1 }, paramSpecs })).toEqual([]);
   });
 });

@@ -1,1 +1,1 @@
-export { checkParams, type CheckedParams } from "./check-params.ts";
+export { checkDefaults, checkParams, checkRunParams, type CheckedParams } from "./check-params.ts";

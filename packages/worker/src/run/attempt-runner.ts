@@ -8,6 +8,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { crashPoint } from "@millrace/shared/lifecycle";
 import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
 import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
+import { checkRunParams } from "@millrace/shared/params";
 import type { Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
@@ -103,6 +104,7 @@ export class AttemptRunner {
       let result: ChildResult;
       try {
         const request = await patiently(() => this.#request(attempt, spec));
+        await this.#requireFit(attempt, request);
         const artifactPath = await patiently(() => this.#deps.artifacts.path(attempt.artifactHash));
         child = await this.#deps.pool.acquire();
         if (stopped !== undefined) throw new Error("it was stopped before it began");
@@ -123,7 +125,8 @@ export class AttemptRunner {
           },
         });
       } catch (error) {
-        result = { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };
+        const how = `could not be given the attempt: ${messageOf(error)}`;
+        result = error instanceof ParamsInvalid ? error.result : { kind: "died", how };
       } finally {
         clearTimeout(timer);
         // A handler that was stopped may have left something going, and nothing of it outlives its attempt.
@@ -179,6 +182,16 @@ export class AttemptRunner {
     if (spec === undefined)
       throw new Error(`version ${attempt.versionId} of ${attempt.dagId} has no task ${attempt.taskId}`);
     return spec;
+  }
+
+  /**
+   * The run may have been asked for when its version's schemas were others, or moved to another version.
+   * @throws ParamsInvalid
+   */
+  async #requireFit(attempt: ClaimedAttempt, { conf }: RunRequest): Promise<void> {
+    const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
+    const violations = graph === undefined ? [] : checkRunParams(graph.spec, conf).violations;
+    if (violations.length > 0) throw new ParamsInvalid(`the params of the run do not fit: ${violations.join("; ")}`);
   }
 
   async #request(attempt: ClaimedAttempt, spec: TaskSpec): Promise<RunRequest> {
@@ -302,6 +315,16 @@ interface WaitingRecord {
   readonly event: TriggerEvent;
   readonly state: Json;
   readonly reschedules: number;
+}
+
+/** Before the handler was begun; the next try would be given the same. */
+class ParamsInvalid extends Error {
+  override readonly name = "ParamsInvalid";
+
+  get result(): ChildResult {
+    const { name, message } = this;
+    return { kind: "outcome", outcome: { kind: "failed", retryable: false, error: { name, message } } };
+  }
 }
 
 const failure = (name: string, message: string): TaskOutcome => ({

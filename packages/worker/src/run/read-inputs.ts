@@ -1,5 +1,6 @@
 // The named arguments of a handler: literals, and results of upstream tasks or a field of them. Batched over attempts.
 // The result of a task that was skipped, or returned nothing, is absent.
+import { fieldAt } from "@millrace/sdk/runtime";
 import type { InputSpec, Json, TaskSpec } from "@millrace/sdk/spec";
 import { readXComs, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { Batcher } from "@millrace/shared/lifecycle";
@@ -41,12 +42,6 @@ export class Inputs {
     if (input.kind === "literal") return input.value;
     const { dagId, runId } = attempt;
     const value = await this.#reads.add({ dagId, runId, taskId: input.taskId });
-    return input.path.reduce<Json | undefined>(
-      (at, field) =>
-        typeof at === "object" && at !== null && Object.hasOwn(at, field)
-          ? (at as Record<string, Json>)[field]
-          : undefined,
-      value,
-    );
+    return fieldAt(value, input.path);
   }
 }

@@ -3,6 +3,7 @@ import type { DagReading } from "@millrace/sdk/runtime";
 import type { DagSpec } from "@millrace/sdk/spec";
 import { pointerFor } from "@millrace/shared/model";
 import { messageOf } from "@millrace/shared/errors";
+import { checkDefaults } from "@millrace/shared/params";
 import { dagProblemsText } from "./import-error-text.ts";
 
 export type Judgement = { readonly specs: readonly DagSpec[] } | { readonly problems: string };
@@ -17,6 +18,7 @@ export function judgeReadings(readings: readonly DagReading[]): Judgement {
     }
     if (specs.has(reading.dagId)) texts.push(`DAG "${reading.dagId}" is declared twice in this file.`);
     texts.push(...scheduleProblems(reading.spec));
+    texts.push(...checkDefaults(reading.spec).map((problem) => `DAG "${reading.dagId}": param ${problem}.`));
     specs.set(reading.dagId, reading.spec);
   }
   return texts.length > 0 ? { problems: texts.join("\n") } : { specs: [...specs.values()] };

@@ -6,7 +6,7 @@ import { datesOfBackfill, refuseBackfill, type PlannedRun, type ReprocessBehavio
 import type { DagVersions } from "../dag-versions.ts";
 import type { Database } from "../database.ts";
 import { defineStatement } from "../statement.ts";
-import { readDagToRun, checkConf } from "../trigger-run.ts";
+import { checkConf, checkRunFits, readDagToRun } from "../trigger-run.ts";
 
 export interface BackfillRequest {
   readonly dagId: string;
@@ -55,6 +55,7 @@ export async function planBackfill(
   const { dagId } = request;
   const conf = checkConf(request.conf);
   const { graph, now } = await readDagToRun(db, versions, dagId);
+  checkRunFits(graph.spec, conf);
   const range = { from: request.from.getTime(), to: request.to.getTime(), now };
   const refusal = refuseBackfill(graph.spec, {
     ...range,

@@ -1,0 +1,133 @@
+// Secrets and data through real processes: what handlers print and throw never shows a secret, values come back as the
+// kind they were, and params are checked when a run is asked for and again before its tasks start.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { testDatabase, testRedisUrl, waitUntil } from "@millrace/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openFleet, type Fleet } from "./fleet.ts";
+
+const database = await testDatabase();
+const redisUrl = await testRedisUrl();
+let fleet: Fleet;
+
+const KEY = "a key of thirty-two characters or more";
+const CANARY = 'c4n4ry-"p@ss/w0rd';
+const TOKEN = "t0k3n-of-the-api";
+const MASKED = "masked-by-hand-1";
+
+const FILE = `
+import { spawn } from "node:child_process";
+import { Dag, getClient, mask } from "@millrace/sdk";
+
+const secrets = new Dag("secrets");
+secrets.task("prints", async () => {
+  const client = getClient();
+  const { password = "", extra = {} } = await client.getConnectionOrThrow("dwh");
+  const token = await client.getVariableOrThrow("api_token");
+  mask(["${MASKED}"]);
+  console.log("plain", password, token, extra.client_secret, "${MASKED}");
+  console.log("json", JSON.stringify({ password, body: JSON.stringify({ token }) }));
+  console.log("url", encodeURIComponent(password), "basic", Buffer.from("ada:" + password).toString("base64"));
+  // In two chunks of one line, and past the stream objects of the process.
+  process.stdout.write("chunk " + password.slice(0, 5));
+  process.stdout.write(password.slice(5) + "\\n");
+  const half = "setTimeout(() => process.stdout.write(process.argv[1].slice(9) + '\\\\n'), 100)";
+  const program = "process.stdout.write('native ' + process.argv[1].slice(0, 9)); " + half;
+  await new Promise((resolve) => spawn(process.execPath, ["-e", program, token], { stdio: "inherit" }).on("exit", resolve));
+  await client.setXCom({ key: "leak", value: { at: password, list: [token] } });
+  throw new Error("cannot log in with " + password + " and " + "${MASKED}");
+})();
+
+const data = new Dag("data", {
+  params: { day: { schema: { type: "string", format: "date" } }, rows: { default: 1, schema: { type: "integer" } } },
+});
+const value = { at: new Date(5), big: 2n ** 70n, map: new Map([["k", new Set([1])]]), bytes: Buffer.from([0, 255]) };
+const made = data.task("makes", () => value)();
+data.task("takes", ({ whole, at }: { whole: typeof value; at: Date }) =>
+  [at.getTime(), whole.big === 2n ** 70n, whole.map.get("k")?.has(1), [...whole.bytes]].join())({ whole: made, at: made.get("at") });
+data.task("reads", async () => String((await getClient().getXCom<typeof value>({ taskId: "makes" }))?.big))().after(made);
+`;
+
+beforeAll(async () => {
+  fleet = await openFleet(database, redisUrl, database.url, { MILLRACE__CORE__ENCRYPTION_KEY: KEY });
+  await writeFile(join(fleet.folder, "dags", "secrets.ts"), FILE);
+  const connection = { conn_type: "http", password: CANARY, extra: { client_secret: `${CANARY}-2` } };
+  await fleet.command(["connections", "add", "dwh", "--conn-json", JSON.stringify(connection)]);
+  await fleet.command(["variables", "set", "api_token", TOKEN]);
+  await fleet.start(["dag-processor"]);
+  await waitUntil(async () => (await fleet.query("select from dag where dag_id = 'data'")).length === 1, {
+    what: "the DAG is read",
+    timeoutMs: 30_000,
+  });
+  await fleet.query("update dag set is_paused = dag_id not in ('secrets', 'data')");
+  await Promise.all([fleet.start(["scheduler"]), fleet.start(["worker"])]);
+}, 120_000);
+
+afterAll(() => fleet.close());
+
+it("a handler that prints and throws its secrets shows none of them", { timeout: 240_000 }, async () => {
+  await fleet.command(["dags", "trigger", "secrets", "-r", "canary"]);
+  expect((await fleet.ended("secrets", "canary")).state).toBe("failed");
+  const path = join(fleet.folder, "logs/dag_id=secrets/run_id=canary/task_id=prints/attempt=1.log");
+  const log = await readFile(path, "utf8");
+  const events = log.split("\n").filter((line) => line !== "");
+  const said = events.map((line) => (JSON.parse(line) as { event: string }).event).join("\n");
+  const forms = [CANARY, TOKEN, MASKED].flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString("base64").slice(0, 12),
+  ]);
+  for (const form of forms) {
+    expect(log).not.toContain(form);
+    expect(said).not.toContain(form);
+  }
+  expect(log).not.toContain(Buffer.from(`ada:${CANARY}`).toString("base64").slice(6, 20));
+  expect(said).toContain("plain *** *** *** ***");
+  expect(said).toContain("chunk ***");
+  expect(said).toContain("native ***");
+  expect(said).toContain("cannot log in with *** and ***");
+  const rows = [
+    await fleet.query("select * from task_instance_transition"),
+    await fleet.query("select * from task_instance where dag_id = 'secrets'"),
+    await fleet.query("select * from task_instance_history"),
+    await fleet.query("select * from log"),
+    await fleet.query("select * from connection, variable"),
+  ];
+  for (const form of forms) expect(JSON.stringify(rows)).not.toContain(form);
+  // What a task stores for others is theirs as it is.
+  expect(await fleet.query("select value from xcom where key = 'leak'")).toEqual([
+    { value: { at: CANARY, list: [TOKEN] } },
+  ]);
+});
+
+it("dates, bigints, maps, sets and bytes reach the next task as what they were", { timeout: 240_000 }, async () => {
+  await fleet.command(["dags", "trigger", "data", "-r", "kinds", "-c", '{"day": "2026-01-31"}']);
+  expect((await fleet.ended("data", "kinds")).state).toBe("success");
+  const values = await fleet.query("select task_id, value from xcom where run_id = 'kinds' order by task_id");
+  expect(values).toMatchObject([
+    { task_id: "makes", value: { at: { $millrace: "date", value: "1970-01-01T00:00:00.005Z" } } },
+    { task_id: "reads", value: String(2n ** 70n) },
+    { task_id: "takes", value: "5,true,true,0,255" },
+  ]);
+});
+
+it(
+  "params that do not fit are refused with every violation, and once more before a task",
+  { timeout: 240_000 },
+  async () => {
+    const { code, lines } = await fleet.attempt(["dags", "trigger", "data", "-c", '{"day": "x", "rows": 0.5}'], {});
+    expect(code).toBe(1);
+    expect(lines.join("\n")).toMatch(/day: must match format "date"[^]*rows: must be integer/);
+    const none = await fleet.attempt(["dags", "trigger", "data"], {});
+    expect(none.lines.join("\n")).toContain("day: is required");
+    await fleet.query("update dag set is_paused = true where dag_id = 'data'");
+    await fleet.command(["dags", "trigger", "data", "-r", "changed", "-c", '{"day": "2026-01-31"}']);
+    await fleet.query(`update dag_run set conf = '{"day": 1}' where run_id = 'changed'`);
+    await fleet.command(["dags", "unpause", "data"]);
+    const { tasks } = await fleet.ended("data", "changed");
+    expect(tasks).toMatchObject({ makes: "failed" });
+    const path = join(fleet.folder, "logs/dag_id=data/run_id=changed/task_id=makes/attempt=1.log");
+    expect(await readFile(path, "utf8")).toContain("the params of the run do not fit: day: must be string");
+  },
+);
