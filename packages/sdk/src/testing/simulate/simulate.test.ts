@@ -51,6 +51,13 @@ describe("runs of a schedule", () => {
     expect(summary.waits.max_active_runs).toBeGreaterThan(0);
   });
 
+  test("what was due waits for room, and is created when the run before it ends", () => {
+    const dag = hourly({ startDate: new Date("2025-12-31T20:00:00Z"), maxActiveRuns: 1 });
+    dag.task("a", () => 1)();
+    const { runs } = simulate(dag, { from: "2026-01-01T00:30:00Z", until: "2026-01-01T00:45:00Z" });
+    expect(runs.map((run) => time(run.startDate))).toEqual(["00:30:00", "00:30:01", "00:30:02", "00:30:03"]);
+  });
+
   test("a run that somebody triggers has no part in the schedule", () => {
     const dag = new Dag("manual");
     dag.task("a", () => 1)();

@@ -135,7 +135,7 @@ export class Simulation {
       const outcome = this.#transaction("scheduler", (tx) => schedulingPass(tx, this.#deps, request));
       this.#follow(outcome);
       this.#lookAgainAtIdle(outcome.started > 0 ? this.dag.activeRuns : request.named.keys());
-      this.#startRuns &&= this.#hasQueuedRun();
+      this.#startRuns &&= this.#isRunDue() || this.#hasQueuedRun();
       again = this.#startRuns || this.#named.size > 0;
     }
     this.#waitForSchedule();
@@ -146,10 +146,14 @@ export class Simulation {
     return false;
   }
 
-  #createDueRuns(): number {
+  #isRunDue(): boolean {
     const { now } = this.#agenda;
-    const { pointer } = this.dag.committed;
-    if (now >= this.#options.until || pointer === undefined || pointer.runAfter > now) return 0;
+    const { pointer, isPaused } = this.dag.committed;
+    return !isPaused && pointer !== undefined && pointer.runAfter <= now && now < this.#options.until;
+  }
+
+  #createDueRuns(): number {
+    if (!this.#isRunDue()) return 0;
     return this.#transaction("scheduler", (tx) => createDueRuns(tx, this.#deps));
   }
 
