@@ -86,7 +86,7 @@ export async function openFleet(
       const { code } = await started.exited;
       return { code, lines: started.lines };
     },
-    ended: async (dagId, runId, timeoutMs = 30_000) => {
+    ended: async (dagId, runId, timeoutMs = 60_000) => {
       const state = await waitUntil(
         async () => {
           const [run] = await query<{ state: string }>("select state from dag_run where dag_id = $1 and run_id = $2", [
