@@ -144,3 +144,20 @@ test("no secret of any connection or variable is in an XCom's view, the audit lo
   expect(JSON.stringify(await db.read("select * from log"))).not.toContain(CANARY);
   expect(lines.join("")).not.toContain(CANARY);
 });
+
+test("a DAG's details tell a form its params: default, description and schema", async () => {
+  await seedDag(db, "etl");
+  const specs = { day: { schema: { type: "string" }, description: "which", required: true } };
+  await db.read(
+    `update serialized_dag set data = data || jsonb_build_object('params', $1::jsonb, 'paramSpecs', $2::jsonb)`,
+    [JSON.stringify({ rows: 1 }), JSON.stringify(specs)],
+  );
+  expect((await get("/api/v2/dags/etl/details")).json()).toMatchObject({
+    dag_id: "etl",
+    doc_md: null,
+    params: {
+      day: { value: null, description: "which", schema: { type: "string" } },
+      rows: { value: 1, description: null, schema: {} },
+    },
+  });
+});
