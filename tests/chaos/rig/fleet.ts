@@ -58,7 +58,11 @@ export class Fleet {
 
   /** Before this process ends by a signal. */
   static async stopAll(): Promise<void> {
-    await Promise.allSettled([...Fleet.#running].map((fleet) => fleet.stop().finally(() => fleet.remove())));
+    const stop = async (fleet: Fleet) => {
+      await fleet.stop();
+      await fleet.remove();
+    };
+    await Promise.allSettled([...Fleet.#running].map(stop));
   }
 
   readonly violations: string[] = [];

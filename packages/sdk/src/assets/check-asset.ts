@@ -10,7 +10,6 @@ export const MAX_NAME = 1_500;
 const PROHIBITED = ["self", "context"];
 
 const key: Check = (value) =>
-  // eslint-disable-next-line no-control-regex -- ASCII begins with control characters
   typeof value === "string" && value.trim() !== "" && value.length <= MAX_NAME && /^[\x20-\x7e]*$/.test(value)
     ? undefined
     : `must be a string of 1 to ${MAX_NAME} printable ASCII characters, got ${show(value)}`;

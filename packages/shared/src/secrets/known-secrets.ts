@@ -35,7 +35,7 @@ export class KnownSecrets {
       this.#log.warn({ place, cause: messageOf(error) }, "secrets cannot be listed, so some may not be hidden");
       if (place === this.#secrets.stored.name) unread = error;
     });
-    if (unread !== undefined) throw unread;
+    if (unread !== undefined) throw unread instanceof Error ? unread : new Error(messageOf(unread), { cause: unread });
     const { redactor } = this.#secrets;
     for (const { variables, connections } of lists) {
       for (const [key, value] of variables) redactor.addVariable(key, value);
