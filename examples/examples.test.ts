@@ -31,7 +31,18 @@ test("every example is read without an error or a warning and starts unpaused", 
   expect(await db.read("select * from dag_warning")).toEqual([]);
   const dags = await db.read<{ dag_id: string }>("select dag_id from dag where not is_paused order by 1");
   expect(dags.map((dag) => dag.dag_id)).toEqual([
-    ...["branching", "hello", "question", "retries_pools", "sensors", "waiting", "weather"],
+    ...[
+      "assets_orders",
+      "assets_refunds",
+      "assets_report",
+      "branching",
+      "hello",
+      "question",
+      "retries_pools",
+      "sensors",
+      "waiting",
+      "weather",
+    ],
   ]);
   const [weather] = await db.read("select next_dagrun, max_active_runs from dag where dag_id = 'weather'");
   expect(weather).toEqual({ next_dagrun: new Date("2012-01-01T00:00:00Z"), max_active_runs: 3 });

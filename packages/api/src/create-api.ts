@@ -17,6 +17,7 @@ import type { App, Context } from "./http/app.ts";
 import { handleErrors } from "./http/errors.ts";
 import { secure } from "./http/security-headers.ts";
 import { compileValidator } from "./http/validation.ts";
+import { assetRoutes } from "./routes/assets.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
@@ -111,6 +112,7 @@ export function createApi(options: ApiOptions): Api {
       markRoutes,
       questionRoutes,
       backfillRoutes,
+      assetRoutes,
     ]) {
       add(scope, context);
     }

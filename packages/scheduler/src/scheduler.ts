@@ -21,6 +21,7 @@ import { Dispatcher } from "./dispatch/dispatcher.ts";
 import { BackfillFiller, closeBackfills } from "./runs/backfill-filler.ts";
 import { Recovery } from "./recovery/recovery.ts";
 import { createAssetRuns } from "./runs/create-asset-runs.ts";
+import { createPartitionRuns } from "./runs/create-partition-runs.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
 import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
 import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
@@ -141,9 +142,10 @@ export class Scheduler implements Service {
     }
     if (isCalled || this.#lookForAssets) {
       this.#lookForAssets = false;
-      const { created, waiting } = await this.#transaction(createAssetRuns);
-      this.#assetsWait = waiting;
-      if (created > 0) this.#lookForQueuedRuns = true;
+      const plain = await this.#transaction(createAssetRuns);
+      const byKey = await this.#transaction(createPartitionRuns);
+      this.#assetsWait = plain.waiting || byKey.waiting;
+      if (plain.created + byKey.created > 0) this.#lookForQueuedRuns = true;
     }
     const named = mergeWakes(wakes);
     if (isTick) await this.#addDueTasks(named);

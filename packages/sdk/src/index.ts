@@ -65,8 +65,22 @@ export { approval, type ApprovalOptions } from "./people/approval.ts";
 export { hitl, type HitlOptions } from "./people/hitl.ts";
 export type { HitlAnswer, HitlUser, QuestionOptions } from "./people/question.ts";
 export type { ConnectionValue, DagProblem, TaskError } from "./runtime/protocol.ts";
+export type {
+  AliasEventDraft,
+  AssetEvent,
+  AssetEvents,
+  OutletEventDraft,
+  OutletEvents,
+} from "./runtime/asset-events.ts";
 export { getClient, getContext, mask, NoRunningTask } from "./runtime/run-scope.ts";
-export { NotFound, type TaskClient, type XComEntry, type XComQuery } from "./runtime/task-client.ts";
+export {
+  NotFound,
+  type AssetEventsOptions,
+  type AssetState,
+  type TaskClient,
+  type XComEntry,
+  type XComQuery,
+} from "./runtime/task-client.ts";
 export type { TaskContext } from "./runtime/task-context.ts";
 export type { Catchup, DagSpec, DstPolicy, Json, ScheduleSpec, TriggerRule, WeightRule } from "./spec/index.ts";
 export type { JsonSafe } from "./values/json-safe.ts";

@@ -1,12 +1,13 @@
 // The triggerer: takes the triggers of deferred tasks, runs them, and writes what ended each wait. Any number share the work.
 // A call through the broker says that triggers came or went; with each heartbeat it looks without being called, compares
 // what it has with the table, and frees the triggers of triggerers that are gone. Stopping gives its own back.
-import { dropOrphanTriggers, Job, releaseLostTriggers, releaseTriggers } from "@millrace/shared/db";
+import { DagVersions, dropOrphanTriggers, Job, releaseLostTriggers, releaseTriggers } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, SignalGate, type Service } from "@millrace/shared/lifecycle";
 import { Secrets } from "@millrace/shared/secrets";
 import { Assigner } from "./assign/assigner.ts";
 import { compareAll, dropLost } from "./assign/compare.ts";
+import { syncWatchers } from "./assign/sync-watchers.ts";
 import type { TriggererDeps } from "./deps.ts";
 import { Firer } from "./fire/firer.ts";
 import { AttemptLogs } from "./run/attempt-logs.ts";
@@ -31,6 +32,7 @@ export class Triggerer implements Service {
   readonly #looks: Periodic;
   readonly #cleaning: Periodic;
   readonly #gate = new SignalGate();
+  readonly #versions: DagVersions;
   #loop: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   #lastDrop = 0;
@@ -39,11 +41,18 @@ export class Triggerer implements Service {
   constructor(deps: TriggererDeps) {
     const { db, broker, config, log } = deps;
     this.#deps = deps;
+    this.#versions = new DagVersions(db, 1_000);
     const { capacity, queues, job_heartbeat_sec } = config.triggerer;
     this.#job = new Job({
       ...{ db, log, queues, type: "TriggererJob", concurrency: capacity, heartbeatSeconds: job_heartbeat_sec },
     });
-    this.#firer = new Firer({ db, broker, log, longestRetryDelay: config.core.max_task_retry_delay });
+    this.#firer = new Firer({
+      db,
+      broker,
+      log,
+      longestRetryDelay: config.core.max_task_retry_delay,
+      jobId: () => this.#job.id,
+    });
     const secrets = new Secrets({ db, config, log });
     this.#logs = new AttemptLogs(db, config.logging.base_log_folder, log, secrets.redactor);
     this.#holdings = new Holdings({ db, config, log, logs: this.#logs, secrets, firer: this.#firer });
@@ -136,6 +145,7 @@ export class Triggerer implements Service {
       log.info({ triggers: freed.length }, "triggers of triggerers that are gone were freed");
       broker.callTriggerers();
     }
+    if (await syncWatchers(db, this.#versions)) broker.callTriggerers();
     const survey = await this.#assigner.survey();
     this.#holdings.clock.observe(survey.nowMs);
     if (survey.mine !== this.#holdings.size) await compareAll(db, this.#job.id, this.#holdings);

@@ -29,7 +29,7 @@ export function presentRun(run: RunRow): DagRun {
         : [presentVersion({ id, versionNumber, dagId: run.dagId, createdAt: versionCreatedAt }, run.dagDisplayName)],
     bundle_version: run.bundleVersion,
     dag_display_name: run.dagDisplayName,
-    partition_key: null,
+    partition_key: run.partitionKey,
   };
 }
 

@@ -70,6 +70,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./backfill/index.ts")).backfill,
   },
   {
+    name: "assets",
+    heading: OPERATE,
+    about: "See assets and their events; run what updates one.",
+    load: async () => (await import("./assets/index.ts")).assets,
+  },
+  {
     name: "explain",
     heading: OPERATE,
     about: "Say why a run or a task does not go on.",

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { recordAssets } from "../dag-processor/record/record-assets.ts";
 import { installation } from "../fixtures/installation.ts";
 import { createAssetRuns } from "./create-asset-runs.ts";
+import { createPartitionRuns } from "./create-partition-runs.ts";
 
 const world = await installation();
 const { db, config, versions, broker } = world;
@@ -213,4 +214,68 @@ describe("races", () => {
     expect(two.length).toBe(101);
     expect((await runs("one")).every((events) => events.length > 0)).toBe(true);
   }, 60_000);
+});
+
+describe("runs by key", () => {
+  const byKey = async (dagId: string, assets: AssetConditionSpec, more: { readonly maxActiveRuns?: number } = {}) => {
+    const partition = { mapper: { kind: "startOf", unit: "day" } as const, mappers: [] };
+    const spec: Partial<DagSpec> = { schedule: { kind: "assets", assets, partition } };
+    await world.seedDag(dagId, { use: {} }, { ...more, spec });
+    await db.read(`update dag set timetable_partitioned = true where dag_id = $1`, [dagId]);
+    const [row] = await db.read<{ data: DagSpec }>(`select data from serialized_dag where dag_id = $1`, [dagId]);
+    if (row !== undefined) await db.transaction((tx) => recordAssets(tx, [row.data], []));
+  };
+  const createByKey = () => db.transaction((tx) => createPartitionRuns({ tx, versions, config, log }));
+  const keys = async () =>
+    (await db.read<{ partition_key: string }>(`select partition_key from dag_run order by id`)).map(
+      (row) => row.partition_key,
+    );
+  const at = (name: string, hour: string): NewAssetEvent => ({ ...named(name), partitionKey: `2026-05-${hour}:00:00` });
+
+  test("there is one for each mapped key for which everything has come, with the events of that key", async () => {
+    await byKey("p", { all: [asset("a"), asset("b")] });
+    await emit(at("a", "17T01"), at("a", "17T02"), at("a", "18T01"));
+    expect(await createByKey()).toMatchObject({ created: 0 });
+    await emit(at("b", "17T09"));
+    expect(await createByKey()).toMatchObject({ created: 1 });
+    expect(await keys()).toEqual(["2026-05-17"]);
+    expect(await runs("p")).toEqual([[1, 2, 4]]);
+    await emit(at("b", "18T09"), at("a", "17T03"), at("b", "17T03"));
+    await createByKey();
+    expect((await keys()).sort()).toEqual(["2026-05-17", "2026-05-17", "2026-05-18"]);
+  });
+
+  test("an event without a key starts none, one with a key starts nothing elsewhere, and a wrong key is told", async () => {
+    await byKey("p", asset("a"));
+    await consumer("c", asset("a"));
+    await emit(named("a"), { ...named("a"), partitionKey: "someday" });
+    await createByKey();
+    await create();
+    expect(await runs("p")).toEqual([]);
+    expect(await runs("c")).toEqual([[1]]);
+    expect(await db.read(`select event, dag_id, extra from log where event like '%partition%'`)).toMatchObject([
+      { event: "failed to map partition_key", dag_id: "p" },
+    ]);
+    expect(await world.count("partitioned_asset_key_log")).toBe(0);
+  });
+
+  test("four producers and two schedulers at once make one run of a key, not several that wait for ever", async () => {
+    await byKey("p", { all: [asset("a"), asset("b"), asset("c"), asset("d")] });
+    await Promise.all([world.startScheduler(), world.startScheduler()]);
+    await Promise.all(["a", "b", "c", "d"].map((name) => emit(at(name, "17T01"))));
+    await world.until("the run is there", async () => (await world.count("dag_run")) > 0);
+    expect(await keys()).toEqual(["2026-05-17"]);
+    expect((await runs("p"))[0]).toHaveLength(4);
+    expect(await world.count("asset_partition_dag_run where created_dag_run_id is null")).toBe(0);
+  });
+
+  test("keys that are ready wait for room, the oldest first", async () => {
+    await byKey("p", asset("a"), { maxActiveRuns: 1 });
+    await emit(at("a", "17T01"), at("a", "18T01"));
+    expect(await createByKey()).toMatchObject({ created: 1, waiting: true });
+    expect(await keys()).toEqual(["2026-05-17"]);
+    await db.read(`update dag_run set state = 'running'`);
+    await db.read(`update dag_run set state = 'success'`);
+    expect(await createByKey()).toEqual({ created: 1, waiting: false });
+  });
 });

@@ -90,7 +90,7 @@ export interface TaskOptions<Rule extends TriggerRule = TriggerRule> {
    * gives it. A task that fails or is skipped has none. @default none
    */
   readonly outlets?: AssetUse | readonly AssetUse[];
-  /** What the task reads. It changes no order; the handler finds the events with `getContext().inletEvents`. @default none */
+  /** What the task reads. It changes no order; the handler finds the events with `getClient().getAssetEvents`. @default none */
   readonly inlets?: AssetUse | readonly AssetUse[];
   /** Called when an attempt starts. */
   readonly onExecute?: TaskCallback | readonly TaskCallback[];

@@ -46,7 +46,8 @@ export function createArtifact(
       return runCallbacks(functions, taskEventOf(request, task?.id ?? ""), structure, request, host);
     },
     async runTrigger(request, host) {
-      const found = find(declared(), request.attempt.dagId, request.attempt.taskId);
+      const { dagId, taskId } = request.attempt;
+      const found = find(declared(), dagId, request.isWatcher === true ? null : taskId);
       return runTrigger({ found, triggers: triggers() }, request, host);
     },
   };

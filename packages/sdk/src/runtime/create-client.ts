@@ -1,9 +1,13 @@
 import { decodeValue, encodeValue } from "../values/codec.ts";
+import { encodeJson } from "../values/encode-json.ts";
+import { present } from "../reading/present.ts";
+import { eventOf, queryOf } from "./asset-events.ts";
 import type { RunHost, RunRequest, XComKey } from "./protocol.ts";
 import { NotFound, type TaskClient, type XComQuery } from "./task-client.ts";
 
 /** The longest key that the xcom table takes, as in Airflow. */
 const MAX_KEY = 512;
+const MAX_EVENTS = 1_000;
 
 /**
  * A client that asks the host.
@@ -50,8 +54,49 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
       if (connection === undefined) throw new NotFound(`there is no connection "${connectionId}"`);
       return connection;
     },
+    async getAssetEvents(which, { after, before, limit = 100, ascending = true } = {}) {
+      assertRunning("getAssetEvents()");
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_EVENTS) {
+        throw new RangeError(`limit must be an integer of 1 to ${MAX_EVENTS}, got ${limit}`);
+      }
+      const times = present({ after: after?.toISOString(), before: before?.toISOString() });
+      const data = await supported(host.getAssetEvents)({ ...queryOf(which), ...times, limit, ascending });
+      return data.map(eventOf);
+    },
+    assetStateStore: {
+      forAsset: (asset) => {
+        const which = queryOf(asset);
+        return {
+          async get<T>(key: string) {
+            assertRunning("assetStateStore.get()");
+            return (await supported(host.getAssetState)(which, checkedKey(key))) as T | undefined; // as documented
+          },
+          async set(key, value) {
+            assertRunning("assetStateStore.set()");
+            await supported(host.setAssetState)(which, checkedKey(key), encodeJson(value, request.maxXComBytes));
+          },
+          async delete(key) {
+            assertRunning("assetStateStore.delete()");
+            await supported(host.deleteAssetState)(which, checkedKey(key));
+          },
+        };
+      },
+    },
   };
   return client;
+}
+
+/** Not every process that runs handlers has assets at hand. */
+function supported<F>(method: F | undefined): F {
+  if (method === undefined) throw new Error("assets are not at hand here: a task that a worker runs has them");
+  return method;
+}
+
+function checkedKey(key: string): string {
+  if (typeof key !== "string" || key.length === 0 || key.length > MAX_KEY || key.includes("\0")) {
+    throw new RangeError(`the key of a state has 1 to ${MAX_KEY} characters`);
+  }
+  return key;
 }
 
 function xcomKey(request: RunRequest, query: XComQuery): XComKey {

@@ -137,6 +137,8 @@ export type TriggerEvent =
 export interface TriggerRunRequest {
   readonly triggerId: number;
   readonly trigger: TriggerSpec;
+  /** It watches an asset for a DAG: no task waits, and the attempt's task and run are empty. */
+  readonly isWatcher?: boolean;
   /** The attempt that waits, without its inputs. */
   readonly attempt: Omit<RunRequest, "inputs" | "waited">;
 }

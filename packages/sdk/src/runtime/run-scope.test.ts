@@ -37,6 +37,7 @@ describe("a running handler", () => {
         mapIndex: 3,
         dataIntervalStart: null,
         runType: "manual",
+        partitionKey: null,
         conf: { a: 1 },
         params: {},
         hasMappedDependants: false,

@@ -6,6 +6,7 @@ import type { DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
 import { decodeInputs, encodeValue } from "../values/codec.ts";
 import { Pause } from "../waiting/pause.ts";
+import { OutletCollector } from "./asset-events.ts";
 import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
 import { describeError, outcomeOf } from "./outcome-of-error.ts";
@@ -35,8 +36,9 @@ export async function runTask(
     // The next try would be given the same.
     return { kind: "failed", retryable: false, error: { name: "ParamsInvalid", message } };
   }
+  const outlets = outletsOf(task, request);
   const scope: RunScope = {
-    context: contextOf({ ...request, params: valid.params }, host.signal),
+    context: contextOf({ ...request, params: valid.params }, host.signal, outlets),
     client: createClient(request, host, (asked) => assertRunning(scope, asked)),
     host,
     owners: dag.spec.owners,
@@ -51,7 +53,7 @@ export async function runTask(
     await announce(task, request, scope);
     host.signal.throwIfAborted();
     const value = await runScopes.run(scope, async () => run(decodeInputs(request.inputs), scope));
-    return value instanceof Pause ? value.outcome : succeed(dag, task, request, value);
+    return value instanceof Pause ? value.outcome : succeed(dag, task, request, value, outlets);
   } catch (thrown) {
     return outcomeOf(thrown);
   } finally {
@@ -70,7 +72,19 @@ async function announce(task: TaskNode, request: RunRequest, scope: RunScope): P
   }
 }
 
-function succeed(dag: DagStructure, task: TaskNode, request: RunRequest, value: unknown): TaskOutcome {
+/** Undefined for a task without outlets, which has no events whatever its handler does. */
+function outletsOf(task: TaskNode, request: RunRequest): OutletCollector | undefined {
+  const uses = [taskOptions(task).outlets ?? []].flat();
+  return uses.length === 0 ? undefined : new OutletCollector(task.id, uses, request.maxXComBytes);
+}
+
+function succeed(
+  dag: DagStructure,
+  task: TaskNode,
+  request: RunRequest,
+  value: unknown,
+  outlets: OutletCollector | undefined,
+): TaskOutcome {
   const branch = decide(dag, task, value);
   const stored = task.decision?.kind === "switch" || task.body.branch === "branch" ? idsOf(value) : value;
   if (isDagEnd(stored)) {
@@ -83,6 +97,7 @@ function succeed(dag: DagStructure, task: TaskNode, request: RunRequest, value: 
     kind: "success",
     ...(pushes && stored !== undefined ? { returnValue: encodeValue(stored, request.maxXComBytes) } : {}),
     ...(branch === undefined ? {} : { branch }),
+    ...(outlets === undefined ? {} : { assetEvents: outlets.events() }),
   };
 }
 

@@ -17,7 +17,8 @@ import { contextOf } from "./task-context.ts";
 
 /** What the file has to offer: the task that waits, or why it cannot be had, and its triggers. */
 export interface TriggerSources {
-  readonly found: { readonly structure: DagStructure; readonly task: TaskNode } | string;
+  /** No task: it watches an asset. */
+  readonly found: { readonly structure: DagStructure; readonly task: TaskNode | undefined } | string;
   readonly triggers: ReadonlyMap<string, TriggerCode>;
 }
 
@@ -41,7 +42,9 @@ export async function runTrigger(
     host.signal.throwIfAborted();
     return await untilAborted(host.signal, () => {
       return runScopes.run(scope, async () =>
-        name === SENSOR_POKE ? poke(found.task, request, scope) : runOwn(found.task, triggers, request, scope),
+        name === SENSOR_POKE && found.task !== undefined
+          ? poke(found.task, request, scope)
+          : runOwn(found.task, triggers, request, scope),
       );
     });
   } catch (thrown) {
@@ -54,7 +57,7 @@ export async function runTrigger(
 const failed = (name: string, message: string): TriggerOutcome => ({ kind: "failed", error: { name, message } });
 
 async function runOwn(
-  task: TaskNode,
+  task: TaskNode | undefined,
   triggers: ReadonlyMap<string, TriggerCode>,
   request: TriggerRunRequest,
   scope: RunScope,
@@ -78,16 +81,16 @@ function eventOf(name: string, request: TriggerRunRequest, event: unknown): Trig
 }
 
 function endOf(
-  task: TaskNode,
+  task: TaskNode | undefined,
   name: string,
   request: TriggerRunRequest,
   { value, ...end }: TaskEnd["end"],
 ): TriggerEnd {
   if (end.state !== "success") return end;
-  if (decides(task)) {
+  if (task !== undefined && decides(task)) {
     throw new TypeError(`trigger "${name}" cannot end task "${task.id}", which decides a branch: let it have an event`);
   }
-  const pushes = taskOptions(task).doXcomPush ?? true;
+  const pushes = task === undefined || (taskOptions(task).doXcomPush ?? true);
   return pushes && value !== undefined
     ? { ...end, value: encode(name, "the value", request, value, encodeValue) }
     : end;

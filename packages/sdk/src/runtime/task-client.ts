@@ -1,4 +1,6 @@
 import type { Json } from "../spec/index.ts";
+import type { Asset, AssetRef, AssetUse } from "../assets/asset.ts";
+import type { AssetEvent } from "./asset-events.ts";
 import type { ConnectionValue } from "./protocol.ts";
 
 /** Which XCom. What is left out is that of the running task. */
@@ -41,6 +43,35 @@ export interface TaskClient {
   getConnection(connectionId: string): Promise<ConnectionValue | undefined>;
   /** @throws NotFound when there is none */
   getConnectionOrThrow(connectionId: string): Promise<ConnectionValue>;
+  /**
+   * The events of an asset, or those that came through an alias, whether or not it is among the task's `inlets`.
+   * Airflow's `inlet_events`.
+   */
+  getAssetEvents(which: AssetUse, options?: AssetEventsOptions): Promise<readonly AssetEvent[]>;
+  /** What tasks keep about an asset from one run to the next, such as how far they have read it. */
+  readonly assetStateStore: { forAsset(asset: Asset | AssetRef): AssetState };
+}
+
+/** Which events of an asset. */
+export interface AssetEventsOptions {
+  /** Those at or after this time. */
+  readonly after?: Date;
+  /** Those at or before this time. */
+  readonly before?: Date;
+  /** At most so many, 1 to 1,000. @default 100 */
+  readonly limit?: number;
+  /** Oldest first; the limit counts from there. @default true */
+  readonly ascending?: boolean;
+}
+
+/** Values by key that belong to an asset and are kept until they are deleted. The last one to set a key wins. */
+export interface AssetState {
+  /** `undefined` when there is none. The type is what the caller expects; it is not checked. */
+  get<T = Json>(key: string): Promise<T | undefined>;
+  /** @throws ValueNotStorable naming what cannot be stored */
+  set(key: string, value: unknown): Promise<void>;
+  /** Does nothing when there is none. */
+  delete(key: string): Promise<void>;
 }
 
 /** A variable or a connection that has to exist does not. */

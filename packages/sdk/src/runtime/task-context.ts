@@ -1,4 +1,5 @@
 import type { Json } from "../spec/index.ts";
+import { eventsOf, OutletCollector, type AssetEvents, type OutletEvents } from "./asset-events.ts";
 import type { RunRequest } from "./protocol.ts";
 
 /** What a handler can know about the attempt that it is. Returned by {@link getContext}. */
@@ -19,8 +20,14 @@ export interface TaskContext {
   readonly dataIntervalEnd: Date | null;
   /** The earliest time at which the run was allowed to start. */
   readonly runAfter: Date;
-  /** `scheduled`, `manual`, `backfill` or `asset_triggered`. */
+  /** `scheduled`, `manual`, `backfill`, `asset_triggered` or `asset_materialization`. */
   readonly runType: string;
+  /** For a run by key: which part of the data it is about. `null` for any other. */
+  readonly partitionKey: string | null;
+  /** The events that the run is made of, when assets started it. Airflow's `triggering_asset_events`. */
+  readonly triggeringAssetEvents: AssetEvents;
+  /** What the success of this task will say of its `outlets`: extra data, partition keys, and what an alias stands for. */
+  readonly outletEvents: OutletEvents;
   /** What the run was started with. */
   readonly conf: Readonly<Record<string, Json>>;
   /** The DAG's params, overridden by `conf`. */
@@ -35,10 +42,10 @@ export interface TaskContext {
   readonly stableIdempotencyKey: string;
 }
 
-export function contextOf(request: RunRequest, signal: AbortSignal): TaskContext {
+export function contextOf(request: RunRequest, signal: AbortSignal, outlets?: OutletCollector): TaskContext {
   const { dagId, runId, taskId, mapIndex, tryNumber } = request;
   const stableIdempotencyKey = [dagId, runId, taskId, mapIndex].join("/");
-  return Object.freeze({
+  const context = {
     dagId,
     taskId,
     runId,
@@ -50,13 +57,21 @@ export function contextOf(request: RunRequest, signal: AbortSignal): TaskContext
     dataIntervalEnd: instant(request.dataIntervalEnd),
     runAfter: new Date(request.runAfter),
     runType: request.runType,
+    partitionKey: request.partitionKey ?? null,
     conf: request.conf,
     params: request.params,
     hasMappedDependants: false,
     signal,
     idempotencyKey: `${stableIdempotencyKey}/${tryNumber}`,
     stableIdempotencyKey,
-  });
+  };
+  // Not enumerable: a copy of the context is data that a task can return.
+  return Object.freeze(
+    Object.defineProperties(context, {
+      triggeringAssetEvents: { value: eventsOf(request.triggeringAssetEvents ?? []) },
+      outletEvents: { value: outlets ?? new OutletCollector(taskId, [], undefined) },
+    }) as TaskContext, // with the two that were just defined
+  );
 }
 
 function instant(iso: string | null): Date | null {

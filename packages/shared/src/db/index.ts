@@ -1,4 +1,5 @@
 export { ArtifactStore } from "./artifact-store.ts";
+export * from "./assets/index.ts";
 export * from "./backfills/index.ts";
 export { createRuns, type NewRun } from "./create-runs.ts";
 export { Database, type DatabaseOptions, type Queryable } from "./database.ts";
@@ -20,4 +21,3 @@ export * from "./statements/index.ts";
 export { keepRest, putPlans, readPlans } from "./timetable-plans.ts";
 export { triggerRunForTask } from "./trigger-run-for-task.ts";
 export { checkRunFits, triggerRun, type TriggeredRun, type TriggerRequest } from "./trigger-run.ts";
-export { writeAssetEvents, type NewAssetEvent } from "./write-asset-events.ts";

@@ -31,6 +31,9 @@ export interface TriggerRequest {
   readonly user: string | null;
   /** Up to 1,000 characters. */
   readonly note?: string | undefined;
+  /** @default "manual" */
+  readonly runType?: "manual" | "asset_materialization" | undefined;
+  readonly partitionKey?: string | undefined;
 }
 
 export interface TriggeredRun {
@@ -108,17 +111,19 @@ function planManualRun(
   const logicalDate = request.logicalDate === null ? null : (request.logicalDate?.getTime() ?? now);
   const runAfter = request.runAfter?.getTime() ?? Math.max(now, logicalDate ?? now);
   if (request.runId !== undefined) checkRunId(request.runId);
+  const { runType = "manual", partitionKey } = request;
   return {
     graph,
     versionId,
-    runId: request.runId ?? `manual__${new Date(runAfter).toISOString()}_${randomBytes(4).toString("hex")}`,
-    runType: "manual",
+    runId: request.runId ?? `${runType}__${new Date(runAfter).toISOString()}_${randomBytes(4).toString("hex")}`,
+    runType,
     logicalDate,
     interval: logicalDate === null ? null : (request.interval ?? infer(logicalDate)),
     runAfter,
     conf,
     triggeredBy: request.triggeredBy,
     user: request.user,
+    ...(partitionKey === undefined ? {} : { partitionKey }),
   };
 }
 

@@ -10,6 +10,7 @@ export * from "./decide-task.ts";
 export * from "./explain.ts";
 export * from "./fail-fast.ts";
 export { runLane } from "./lane.ts";
+export * from "./partition-key.ts";
 export * from "./past.ts";
 export { isOwed, pointerAfterChange, type DagChange } from "./plan-change.ts";
 export * from "./plan-runs.ts";

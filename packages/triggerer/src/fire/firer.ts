@@ -2,14 +2,20 @@
 // outage delays events and loses none. A trigger for which nobody waits any more writes nothing: it has fired already, or
 // its task was cleared, marked, stopped or timed out.
 import type { TriggerOutcome } from "@millrace/sdk/runtime";
+import type { TaskSpec } from "@millrace/sdk/spec";
 import {
+  assetEventsOf,
   DagVersions,
   finishDeferred,
   newId,
+  rearmWatchers,
   resumeDeferred,
   retryDeferred,
   waitingAttempts,
+  writeAssetEvents,
   type Database,
+  type NewAssetEvent,
+  type Queryable,
   type ResumedTask,
   type WaitingAttempt,
 } from "@millrace/shared/db";
@@ -18,6 +24,7 @@ import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import { failed, type Fired } from "../run/trigger.ts";
+import { fireWatchers } from "./fire-watchers.ts";
 import { decideEnd, type DeferredEnding } from "./decide-end.ts";
 
 export interface FirerDeps {
@@ -26,10 +33,12 @@ export interface FirerDeps {
   readonly log: Logger;
   /** core.max_task_retry_delay */
   readonly longestRetryDelay: number;
+  /** Of this triggerer. */
+  readonly jobId: () => number;
 }
 
 /** `none`: nobody waited for it any more. */
-export type FireResult = "resumed" | "ended" | "none";
+export type FireResult = "resumed" | "ended" | "watched" | "none";
 
 const RETRY_MS = 500;
 
@@ -44,6 +53,7 @@ export class Firer {
   readonly #batcher: Batcher<Fired, FireResult>;
   /** Events for which nobody waited. */
   #stale = 0;
+  readonly #rearmIn = new Map<number, number>();
   #isStopped = false;
 
   constructor(deps: FirerDeps) {
@@ -61,6 +71,7 @@ export class Firer {
     for (let isRepeat = false; ; isRepeat = true) {
       try {
         const result = await this.#batcher.add(fired);
+        if (result === "watched") await this.#rearm(fired.triggerId);
         if (result !== "none") return result;
         this.#stale++;
         this.#deps.log.debug({ trigger: fired.triggerId }, "an event was dropped: no task waits for its trigger");
@@ -75,6 +86,23 @@ export class Firer {
         );
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
+    }
+  }
+
+  /** It counts as held until then, so that nobody starts it twice. */
+  async #rearm(triggerId: number): Promise<void> {
+    const { db, broker, jobId, log } = this.#deps;
+    const ms = this.#rearmIn.get(triggerId) ?? 0;
+    this.#rearmIn.delete(triggerId);
+    await new Promise((resolve) => setTimeout(resolve, ms).unref());
+    // A stopping triggerer gives back all that it has.
+    if (this.#isStopped) return;
+    try {
+      await db.run(rearmWatchers, [jobId(), [triggerId]]);
+      broker.callTriggerers();
+    } catch (error) {
+      // It is still this triggerer's and not run: the next comparison with the table starts it.
+      log.warn({ trigger: triggerId, cause: messageOf(error) }, "a watcher could not be armed again");
     }
   }
 
@@ -112,6 +140,15 @@ export class Firer {
     for (const { triggerId } of ended) done.set(triggerId, "ended");
     crashPoint("triggerer.fired");
     this.#wake([...resumed, ...ended]);
+    const rest = items.filter((item) => !done.has(item.triggerId));
+    if (rest.length > 0) {
+      const { rearmIn, isAwaited } = await fireWatchers(this.#deps, rest);
+      for (const [triggerId, ms] of rearmIn) {
+        done.set(triggerId, "watched");
+        this.#rearmIn.set(triggerId, ms);
+      }
+      if (isAwaited) this.#deps.broker.wake([{ dagRunId: null, taskIds: null }]);
+    }
     return items.map((item) => done.get(item.triggerId) ?? "none");
   }
 
@@ -132,18 +169,33 @@ export class Firer {
       const end = endOf(outcomes.get(attempt.triggerId), attempt);
       const task = graphs.get(attempt.versionId)?.tasks.get(attempt.taskId)?.spec;
       if (end === undefined || task === undefined) return [];
-      return [{ attempt, ending: decideEnd(end, task, attempt, longestRetryDelay) }];
+      return [{ attempt, task, ending: decideEnd(end, task, attempt, longestRetryDelay) }];
     });
-    const finals = endings.flatMap(({ attempt, ending }) => (ending.kind === "final" ? [{ attempt, ending }] : []));
-    const retries = endings.flatMap(({ attempt, ending }) => (ending.kind === "retry" ? [{ attempt, ending }] : []));
+    const finals = endings.flatMap(({ ending, ...of }) => (ending.kind === "final" ? [{ ...of, ending }] : []));
+    const retries = endings.flatMap(({ ending, ...of }) => (ending.kind === "retry" ? [{ ...of, ending }] : []));
     const written = new Set([...(await this.#writeFinals(finals)), ...(await this.#writeRetries(retries))]);
     return waiting.filter((attempt) => written.has(attempt.id));
   }
 
   async #writeFinals(items: readonly Of<"final">[]): Promise<string[]> {
     if (items.length === 0) return [];
+    const events = items.flatMap((item) => eventsOf(item));
+    const write = async (tx: Queryable): Promise<string[]> => await this.#writeFinalRows(tx, items);
+    if (events.length === 0) return await write(this.#deps.db);
+    let isAwaited = false;
+    const written = await this.#deps.db.transaction(async (tx) => {
+      const ids = await write(tx);
+      const standing = items.filter((item) => ids.includes(item.attempt.id)).flatMap((item) => eventsOf(item));
+      isAwaited = (await writeAssetEvents(tx, standing)).some((event) => event.consumers > 0);
+      return ids;
+    });
+    if (isAwaited) this.#deps.broker.wake([{ dagRunId: null, taskIds: null }]);
+    return written;
+  }
+
+  async #writeFinalRows(tx: Queryable, items: readonly Of<"final">[]): Promise<string[]> {
     const results = items.filter((item) => item.ending.value !== undefined);
-    const rows = await this.#deps.db.run(finishDeferred, [
+    const rows = await tx.run(finishDeferred, [
       items.map((item) => item.attempt.id),
       items.map((item) => item.attempt.epoch),
       items.map((item) => item.ending.state),
@@ -181,8 +233,13 @@ export class Firer {
 
 interface Of<K extends DeferredEnding["kind"]> {
   readonly attempt: WaitingAttempt;
+  readonly task: TaskSpec;
   readonly ending: Extract<DeferredEnding, { kind: K }>;
 }
+
+/** A task that succeeds without a worker has said nothing more of its outlets. */
+const eventsOf = ({ attempt, task, ending }: Of<"final">): readonly NewAssetEvent[] =>
+  ending.state === "success" ? assetEventsOf(attempt, task, { kind: "success" }) : [];
 
 function endOf(outcome: TriggerOutcome | undefined, attempt: WaitingAttempt) {
   if (outcome?.kind === "end") return outcome;

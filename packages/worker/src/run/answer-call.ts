@@ -1,9 +1,13 @@
 // What a running handler asks for, answered from Postgres and the places of secrets. An attempt writes XComs of its
 // own task instance only, and only while it is the current one; a callback writes none, since its attempt has ended.
 import {
+  deleteAssetState,
+  getAssetState,
   missingExternals,
+  readEventsFor,
   readExternalStates,
   readXComs,
+  setAssetState,
   triggerRunForTask,
   waitedExternalStates,
   writeXCom,
@@ -64,6 +68,14 @@ export async function answerCall(
       announce(broker, { dagRunIds, stopped });
       return triggered;
     }
+    case "getAssetEvents":
+      return (await readEventsFor(db, call.params)) as unknown as Answer; // JSON, as its type says
+    case "getAssetState":
+      return await getAssetState(db, call.params.asset, call.params.key);
+    case "setAssetState":
+      return await setAssetState(db, call.params.asset, call.params.key, call.params.value);
+    case "deleteAssetState":
+      return await deleteAssetState(db, call.params.asset, call.params.key);
     case "getRunState": {
       const { dagId, runId } = call.params;
       return (await db.run(readExternalStates, [dagId, null, null, [runId], []]))[0]?.state;

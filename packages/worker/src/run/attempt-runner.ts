@@ -3,7 +3,16 @@
 import type { RunRequest, TaskError, TaskOutcome, TriggerEvent, Waited } from "@millrace/sdk/runtime";
 import type { Json, TaskSpec } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
-import { DagVersions, type ArtifactStore, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import {
+  assetEventsOf,
+  DagVersions,
+  inactiveAssets,
+  readRunEvents,
+  wrongAssetEvents,
+  type ArtifactStore,
+  type ClaimedAttempt,
+  type Database,
+} from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { crashPoint } from "@millrace/shared/lifecycle";
 import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
@@ -14,7 +23,6 @@ import type { Secrets } from "@millrace/shared/secrets";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
-import { assetEventsOf, wrongAssetEvents } from "./asset-events.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { isLatestRun } from "./is-latest-run.ts";
@@ -103,6 +111,8 @@ export class AttemptRunner {
       });
       let result: ChildResult;
       try {
+        const inactive = await patiently(() => inactiveAssets(this.#deps.db, spec));
+        if (inactive.length > 0) throw new InactiveAssets(inactive);
         const request = await patiently(() => this.#request(attempt, spec));
         await this.#requireFit(attempt, request);
         const artifactPath = await patiently(() => this.#deps.artifacts.path(attempt.artifactHash));
@@ -126,7 +136,8 @@ export class AttemptRunner {
         });
       } catch (error) {
         const how = `could not be given the attempt: ${messageOf(error)}`;
-        result = error instanceof ParamsInvalid ? error.result : { kind: "died", how };
+        const isKnown = error instanceof ParamsInvalid || error instanceof InactiveAssets;
+        result = isKnown ? error.result : { kind: "died", how };
       } finally {
         clearTimeout(timer);
         // A handler that was stopped may have left something going, and nothing of it outlives its attempt.
@@ -213,6 +224,10 @@ export class AttemptRunner {
       conf,
       params: { ...graph?.spec.params, ...conf },
       inputs: await this.#inputs.of(attempt, spec),
+      ...(attempt.partitionKey === null ? {} : { partitionKey: attempt.partitionKey }),
+      ...(attempt.runType === "asset_triggered"
+        ? { triggeringAssetEvents: await readRunEvents(this.#deps.db, attempt.dagRunId) }
+        : {}),
       maxXComBytes: this.#deps.config.core.max_xcom_bytes,
       ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
       ...(spec.operator === "latest_only" && graph !== undefined
@@ -324,6 +339,25 @@ class ParamsInvalid extends Error {
   get result(): ChildResult {
     const { name, message } = this;
     return { kind: "outcome", outcome: { kind: "failed", retryable: false, error: { name, message } } };
+  }
+}
+
+/** As in Airflow, this is no failure that another try could mend. */
+class InactiveAssets extends Error {
+  readonly #assets: readonly string[];
+
+  constructor(assets: readonly string[]) {
+    super(`the task uses assets that are not active: ${assets.join(", ")}`);
+    this.#assets = assets;
+  }
+
+  get result(): ChildResult {
+    const why = "no DAG declares them, or another asset has the same name or uri";
+    const message = `the task uses assets that are not active: ${this.#assets.join(", ")}: ${why}`;
+    return {
+      kind: "outcome",
+      outcome: { kind: "failed", retryable: false, error: { name: "AssetInactive", message } },
+    };
   }
 }
 

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type {
   Artifact,
+  AssetEventData,
   CallbackOutcome,
   ExternalState,
   RunHost,
@@ -69,6 +70,12 @@ const hostOf = (signal: AbortSignal): RunHost => ({
     (await call({ method: "getRunState", params: { dagId, runId } })) as string | undefined,
   getExternalStates: async (params) =>
     (await call({ method: "getExternalStates", params })) as unknown as readonly ExternalState[],
+  getAssetEvents: async (params) =>
+    (await call({ method: "getAssetEvents", params })) as unknown as readonly AssetEventData[],
+  getAssetState: async (asset, key) => await call({ method: "getAssetState", params: { asset, key } }),
+  setAssetState: async (asset, key, value) =>
+    void (await call({ method: "setAssetState", params: { asset, key, value } })),
+  deleteAssetState: async (asset, key) => void (await call({ method: "deleteAssetState", params: { asset, key } })),
   getConnection: async (connectionId) =>
     (await call({ method: "getConnection", params: { connectionId } })) as Awaited<
       ReturnType<RunHost["getConnection"]>

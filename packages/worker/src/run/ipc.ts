@@ -1,6 +1,9 @@
 // What a worker and its child processes say to each other, one JSON message at a time. The child has no other way out:
 // no database, no broker, no configuration.
 import type {
+  AssetEventData,
+  AssetEventsQuery,
+  AssetQuery,
   CallbackOutcome,
   CallbackRequest,
   ConnectionValue,
@@ -22,7 +25,7 @@ export type ToChild =
   | {
       readonly type: "reply";
       readonly id: number;
-      readonly value?: Json | ConnectionValue | TriggeredDagRun | readonly ExternalState[];
+      readonly value?: Json | ConnectionValue | TriggeredDagRun | readonly ExternalState[] | readonly AssetEventData[];
     }
   | { readonly type: "refuse"; readonly id: number; readonly message: string };
 
@@ -56,4 +59,13 @@ export type Call =
   | { readonly method: "triggerDagRun"; readonly params: TriggerDagRunRequest }
   | { readonly method: "getRunState"; readonly params: { readonly dagId: string; readonly runId: string } }
   | { readonly method: "getExternalStates"; readonly params: ExternalStatesQuery }
+  | { readonly method: "getAssetEvents"; readonly params: AssetEventsQuery }
+  | { readonly method: "getAssetState" | "deleteAssetState"; readonly params: AssetStateKey }
+  | { readonly method: "setAssetState"; readonly params: AssetStateKey & { readonly value: Json } }
   | { readonly method: "getConnection"; readonly params: { readonly connectionId: string } };
+
+/** Which state of which asset. */
+export interface AssetStateKey {
+  readonly asset: AssetQuery;
+  readonly key: string;
+}

@@ -1,3 +1,4 @@
+export * from "./assets.ts";
 export * from "./backfills.ts";
 export * from "./changes.ts";
 export * from "./dags.ts";

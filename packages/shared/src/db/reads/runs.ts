@@ -25,6 +25,7 @@ export interface RunRow {
   readonly conf: Readonly<Record<string, unknown>>;
   readonly clearNumber: number;
   readonly bundleVersion: string | null;
+  readonly partitionKey: string | null;
   readonly createdDagVersionId: string | null;
   readonly versionNumber: number | null;
   readonly versionCreatedAt: Date | null;

@@ -33,6 +33,7 @@ export interface ClaimedAttempt {
   readonly conf: Readonly<Record<string, unknown>>;
   readonly dataIntervalStart: Date | null;
   readonly dataIntervalEnd: Date | null;
+  readonly partitionKey: string | null;
   /** The database's time of the claim. */
   readonly claimedAt: Date;
   /** Set when this try has waited before: what goes on now, and what was kept for it. */
@@ -48,7 +49,7 @@ const ATTEMPT = (
   ${ti}.task_id as "taskId", ${ti}.map_index as "mapIndex", ${ti}.try_number as "tryNumber", ${ti}.max_tries as "maxTries",
   ${ti}.infra_failures as "infraFailures", ${ti}.logical_date as "logicalDate", ${ti}.run_after as "runAfter",
   ${ti}.dag_version_id as "versionId", v.artifact_hash as "artifactHash", r.run_type as "runType", r.conf,
-  r.data_interval_start as "dataIntervalStart", r.data_interval_end as "dataIntervalEnd", ${ti}.updated_at as "claimedAt", ${ti}.next_method as "nextMethod",
+  r.data_interval_start as "dataIntervalStart", r.data_interval_end as "dataIntervalEnd", r.partition_key as "partitionKey", ${ti}.updated_at as "claimedAt", ${ti}.next_method as "nextMethod",
   ${ti}.next_kwargs as "nextKwargs", extract(epoch from ${ti}.updated_at - ${ti}.start_date)::float8 as "waitedSeconds"`;
 
 export const claimAttempts = defineStatement<ClaimParams, ClaimedAttempt>({

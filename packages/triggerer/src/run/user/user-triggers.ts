@@ -7,7 +7,14 @@ import { join } from "node:path";
 import type { RunRequest, TriggerOutcome } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
-import { ArtifactStore, DagVersions, waitingAttempts, type Database, type WaitingAttempt } from "@millrace/shared/db";
+import {
+  ArtifactStore,
+  DagVersions,
+  waitingAttempts,
+  watchingAttempts,
+  type Database,
+  type WaitingAttempt,
+} from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { plainProgram } from "@millrace/shared/lifecycle";
 import { mapStack, type Logger } from "@millrace/shared/observability";
@@ -102,6 +109,10 @@ export class UserTriggers implements Runner {
     try {
       const attempts = await this.#deps.db.run(waitingAttempts, [added.map((held) => held.trigger.id)]);
       const byTrigger = new Map(attempts.map((attempt) => [attempt.triggerId, attempt]));
+      const others = added.flatMap((held) => (byTrigger.has(held.trigger.id) ? [] : [held.trigger.id]));
+      if (others.length > 0) {
+        for (const row of await this.#deps.db.run(watchingAttempts, [others])) byTrigger.set(row.triggerId, row);
+      }
       const byArtifact = new Map<string, Held[]>();
       for (const held of added) {
         const { id } = held.trigger;
@@ -144,7 +155,12 @@ export class UserTriggers implements Runner {
         const attempt = requests[i];
         if (this.#held.get(held.trigger.id) !== held || attempt === undefined) continue;
         const { id: triggerId, name, kwargs } = held.trigger;
-        group.process.start(artifactPath, { triggerId, trigger: { name, kwargs }, attempt });
+        group.process.start(artifactPath, {
+          triggerId,
+          trigger: { name, kwargs },
+          attempt,
+          ...(held.attempt?.taskId === "" ? { isWatcher: true } : {}),
+        });
       }
     } catch (error) {
       if (isOutage(error)) {
@@ -227,7 +243,7 @@ export class UserTriggers implements Runner {
   #end(held: Held, outcome: TriggerOutcome): void {
     const { id, name } = held.trigger;
     if (!this.#forget(id, held)) return;
-    if (held.attempt !== undefined && outcome.kind === "failed") {
+    if (held.attempt !== undefined && held.attempt.id !== "" && outcome.kind === "failed") {
       const { error } = outcome;
       const message = `trigger ${name} failed: ${error.stack ?? `${error.name}: ${error.message}`}`;
       this.#deps.logs.write(held.attempt, { level: "error", logger: "millrace", message });

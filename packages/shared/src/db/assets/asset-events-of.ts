@@ -1,7 +1,7 @@
 // What the success of a task says of assets. Pure.
 import type { OutletEvent, TaskOutcome } from "@millrace/sdk/runtime";
 import type { TaskSpec } from "@millrace/sdk/spec";
-import type { NewAssetEvent } from "@millrace/shared/db";
+import type { NewAssetEvent } from "./write-asset-events.ts";
 
 /** Which task instance the events are of. */
 export interface EventSource {

@@ -1,9 +1,9 @@
 // The one way in which events of assets come to be: with the success of a task, through the API, from a watcher. To be
 // called in the transaction of what caused them; the caller wakes the schedulers after the commit when somebody waits.
 import type { AssetSpec, Json } from "@millrace/sdk/spec";
-import type { Queryable } from "./database.ts";
-import { insertAssetEvents, type InsertedAssetEvent } from "./statements/insert-asset-events.ts";
-import { putAliasAssets } from "./statements/put-alias-assets.ts";
+import type { Queryable } from "../database.ts";
+import { insertAssetEvents, type InsertedAssetEvent } from "../statements/insert-asset-events.ts";
+import { putAliasAssets } from "../statements/put-alias-assets.ts";
 
 export interface NewAssetEvent {
   /** Which asset: `assetId`, or `name` and `uri`, or one of the two for the active asset that has it. */

@@ -1,0 +1,36 @@
+// What tasks keep about an asset. Locks: the row of the key.
+import type { Json } from "@millrace/sdk/spec";
+import { defineStatement } from "../statement.ts";
+
+/** The asset that a name, a uri or both mean: of several the active one. */
+const WHICH = `select a.id from asset a left join asset_active t on t.name = a.name and t.uri = a.uri
+  where ($1::text is null or a.name = $1) and ($2::text is null or a.uri = $2)
+  order by t.name is null, a.id limit 1`;
+
+type Which = readonly [name: string | null, uri: string | null];
+
+/** No row: there is no such asset. `value` null: it has no such key; a JSON null is kept as one. */
+export const readAssetState = defineStatement<
+  readonly [...Which, key: string],
+  { readonly isSet: boolean; readonly value: Json }
+>({
+  name: "read-asset-state",
+  sql: `
+select s.key is not null as "isSet", s.value from (${WHICH}) a left join asset_state s on s.asset_id = a.id and s.key = $3`,
+});
+
+export const writeAssetState = defineStatement<
+  readonly [...Which, key: string, value: string],
+  { readonly assetId: number }
+>({
+  name: "write-asset-state",
+  sql: `
+insert into asset_state (asset_id, key, value) select a.id, $3, $4::jsonb from (${WHICH}) a
+on conflict (asset_id, key) do update set value = excluded.value, updated_at = now()
+returning asset_id as "assetId"`,
+});
+
+export const deleteAssetState = defineStatement<readonly [...Which, key: string], never>({
+  name: "delete-asset-state",
+  sql: `delete from asset_state where asset_id = (${WHICH}) and key = $3`,
+});
