@@ -7,7 +7,6 @@ import type { AssetConditionSpec, AssetUseSpec, PartitionMapperSpec, ScheduleSpe
 import { show } from "./checks.ts";
 import { wrongMapper } from "./check-mapper.ts";
 import { present } from "./present.ts";
-import { readSchedule } from "./read-schedule.ts";
 
 type AssetSchedule = AssetUse | AssetAll | AssetAny | AssetOrTime | PartitionedAssets | readonly unknown[];
 
@@ -24,7 +23,8 @@ const isUse = (value: unknown): value is AssetUse =>
 
 export function readAssetSchedule(
   schedule: AssetSchedule,
-  timezone: string,
+  /** Reads the time half of assetOrTime(…). */
+  readTime: (schedule: unknown) => ScheduleSpec,
   report: (message: string) => void,
 ): ScheduleSpec {
   if (schedule instanceof PartitionedAssets) return readPartitioned(schedule, report);
@@ -36,7 +36,7 @@ export function readAssetSchedule(
     report(`schedule: assetOrTime(…) needs a schedule by time, got ${show(schedule.schedule)}`);
     return { kind: "none" };
   }
-  const time = readSchedule(schedule.schedule, timezone, report);
+  const time = readTime(schedule.schedule);
   return time.kind === "assets" || time.kind === "assetOrTime"
     ? { kind: "none" }
     : { kind: "assetOrTime", time, assets };

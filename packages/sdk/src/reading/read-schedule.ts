@@ -31,7 +31,8 @@ export function readSchedule(schedule: unknown, timezone: string, report: (messa
     else if (wrongCron(schedule) !== undefined) report(`schedule ${wrongCron(schedule)}`);
     return cronSpec(schedule.trim());
   }
-  if (isAssetSchedule(schedule)) return readAssetSchedule(schedule, timezone, report);
+  if (isAssetSchedule(schedule))
+    return readAssetSchedule(schedule, (time) => readSchedule(time, timezone, report), report);
   if (isTimetable(schedule)) return readTimetable(schedule, report);
   const problems = wrongSpec(schedule);
   problems.forEach(report);

@@ -154,7 +154,9 @@ test("http: by status and by a field of the answer, with a connection's login", 
   });
   const [any, nobody] = await events("any", "nobody");
   expect(any).toEqual(payload({ status: 200, body: { state: { done: false } } }));
-  expect(nobody).toEqual(failure("ConnectionNotFound", "there is no connection nobody: add it, or set MILLRACE_CONN_NOBODY"));
+  expect(nobody).toEqual(
+    failure("ConnectionNotFound", "there is no connection nobody: add it, or set MILLRACE_CONN_NOBODY"),
+  );
   await stillWaits("field");
   answer.body = '{"state": {"done": true}}';
   expect(await events("field")).toEqual([payload({ status: 200, body: { state: { done: true } } })]);
