@@ -3,6 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { waitUntil } from "@millrace/testkit/rig";
 import { check, INVARIANTS, type Broken } from "./check/check.ts";
 import { readEffects } from "./check/effects.ts";
 import { readHistory, type History } from "./check/history.ts";
@@ -12,6 +13,8 @@ import type { Done } from "./monkey/monkey.ts";
 import { Fleet, TIMES, type FleetOptions } from "./rig/fleet.ts";
 import { watchSessions } from "./rig/watch-sessions.ts";
 
+/** With fewer that the API took, the faults had nothing to break. */
+const LEAST_RUNS = 10;
 /** A machine that is busy takes longer and is not at fault as long as something goes on. */
 const STANDSTILL_MS = 60_000;
 /** The load is small and ends: what goes on for this long goes round in circles. */
@@ -51,7 +54,7 @@ export interface Figures {
   readonly lateSeconds: number;
 }
 
-export const CHECKS = Object.keys(INVARIANTS).length + 4;
+export const CHECKS = Object.keys(INVARIANTS).length + 5;
 
 export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
   const fleet = await Fleet.start(trial.fleet);
@@ -59,6 +62,8 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
     const load = new Load(fleet, trial.seed);
     const watch = watchSessions(fleet);
     load.start();
+    // Logged in and taken: before that, faults have nothing to break.
+    await waitUntil(() => load.acknowledged.length > 0, { what: "the first run is taken", timeoutMs: 120_000 });
     const { faults, count, plan, broken: more = [] } = await trial.inflict(fleet, load);
     await load.stop();
     await watch.stop();
@@ -84,6 +89,10 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       ...check(evidence),
       ...asBroken("comes to rest", restless),
       ...asBroken("requests are not refused", load.refused),
+      ...asBroken(
+        "there was a load",
+        load.acknowledged.length >= LEAST_RUNS ? [] : [`${load.acknowledged.length} runs`],
+      ),
       ...asBroken("no process ends or errs by itself", fleet.violations),
       ...asBroken("no session holds on", watch.found),
     ];

@@ -4,6 +4,7 @@ import { ADMIN_PASSWORD, type Fleet } from "../rig/fleet.ts";
 export class ApiClient {
   readonly #fleet: Fleet;
   #token = "";
+  #loggingIn: Promise<void> | undefined;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
@@ -19,7 +20,9 @@ export class ApiClient {
     try {
       const base = this.#base();
       if (base === undefined) return undefined;
-      if (this.#token === "") await this.#logIn(base);
+      // One for all that wait: a password takes long to check, and many at once would all be given up.
+      if (this.#token === "")
+        await (this.#loggingIn ??= this.#logIn(base).finally(() => (this.#loggingIn = undefined)));
       const response = await fetch(`${base}${path}`, {
         method,
         headers: { ...headers, "content-type": "application/json", authorization: `Bearer ${this.#token}` },
@@ -39,7 +42,7 @@ export class ApiClient {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ username: "admin", password: ADMIN_PASSWORD }),
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(20_000),
     });
     // The API's own answer, of its documented shape.
     if (response.status === 201) this.#token = ((await response.json()) as { access_token: string }).access_token;
