@@ -1,5 +1,5 @@
 // Runs longer than their dagrunTimeout: the run fails, what no worker has is skipped, what workers have is stopped and fails.
-import { loadRuns, lockTimedOutRuns, markAttempts, markRuns, stopAttempts } from "@millrace/shared/db";
+import { lockTasksOfRuns, lockTimedOutRuns, markAttempts, markRuns, stopAttempts } from "@millrace/shared/db";
 import { HELD_TASK_STATES, isFinished } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
@@ -14,7 +14,7 @@ const AT_ONCE = 50;
 export async function timeOutRuns(deps: ActorDeps): Promise<TimedOut> {
   const runs = await deps.tx.run(lockTimedOutRuns, [AT_ONCE]);
   if (runs.length === 0) return { runs: 0, stopped: [] };
-  const tasks = await deps.tx.run(loadRuns, [runs.map((run) => run.dagId), runs.map((run) => run.runId)]);
+  const tasks = await deps.tx.run(lockTasksOfRuns, [runs.map((run) => run.dagId), runs.map((run) => run.runId)]);
   const reasons = new Map(
     runs.map((run) => [run.id, `its run took longer than its dagrunTimeout of ${run.timeoutSeconds} s`]),
   );

@@ -42,3 +42,18 @@ from unnest($1::text[], $2::text[]) as k(dag_id, run_id)
 join dag_run r on r.dag_id = k.dag_id and r.run_id = k.run_id
 join task_instance ti on ti.dag_id = k.dag_id and ti.run_id = k.run_id`,
 });
+
+// RACE: the run is over with this transaction and not looked at again, so a claim, an end or a retry that is written
+// between the reading and the change would leave a task going in it.
+export const lockTasksOfRuns = defineStatement<
+  readonly [dagIds: readonly string[], runIds: readonly string[]],
+  TaskInstanceSnapshot
+>({
+  name: "lock-tasks-of-runs",
+  sql: `
+select ${COLUMNS}
+from unnest($1::text[], $2::text[]) as k(dag_id, run_id)
+join task_instance ti on ti.dag_id = k.dag_id and ti.run_id = k.run_id
+order by ti.id
+for update of ti`,
+});
