@@ -3,7 +3,7 @@
 import { decideLostAttempt, HELD_TASK_STATES, isFinished, type TaskState } from "@millrace/shared/model";
 import type { RunRow, TaskRow } from "./rows.ts";
 import type { SchedulerDeps } from "./scheduling-pass.ts";
-import { TRAVEL, type Steps } from "./steps.ts";
+import { lockAll, TRAVEL, type Steps } from "./steps.ts";
 import type { AttemptKey, Ended, Retried } from "./task-statements.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -41,6 +41,10 @@ export function* timeOutRuns(tx: Transaction, { s }: SchedulerDeps): Steps<Timed
   const runs = yield* s.lockTimedOutRuns(tx);
   if (runs.length === 0) return { runs, stopped: [] };
   if (tx.store.isShared) yield TRAVEL;
+  yield* lockAll(
+    tx,
+    runs.flatMap((run) => run.tasks),
+  );
   const open = runs.flatMap((run) => {
     const reason = `its run took longer than its dagrunTimeout of ${run.dag.graph.spec.dagrunTimeout} s`;
     return run.tasks.map((row) => ({ ...tx.read(row), reason })).filter(({ state }) => !isFinished(state));
