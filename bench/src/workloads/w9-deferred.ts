@@ -54,6 +54,7 @@ const start = (services: Services): Promise<Engine> =>
     {
       ...{ services, schedulers: 0, workers: 0, concurrency: 1, triggerers: TRIGGERERS },
       env: {
+        MILLRACE__TRIGGERER__CAPACITY: "1000000",
         MILLRACE__TRIGGERER__JOB_HEARTBEAT_SEC: "1",
         MILLRACE__TRIGGERER__TRIGGERER_HEALTH_CHECK_THRESHOLD: String(LOST_AFTER_S),
       },
