@@ -63,7 +63,8 @@ describe("what may be queued", () => {
     await pool("small", 6);
     const run = await seedRun(db, await seedDag(db, "dag"), "r");
     const big = { pool: "small", pool_slots: 3, lane: "slots 3", state: "scheduled" } as const;
-    for (const id of ["big1", "big2", "big3", "big4"]) await seedTask(db, run, id, { ...big, priority_weight: 9 });
+    for (const [n, id] of ["big1", "big2", "big3", "big4"].entries())
+      await seedTask(db, run, id, { ...big, priority_weight: 9 - n });
     expect((await read()).admitted).toEqual(["dag.big1", "dag.big2"]);
     await seedTask(db, run, "busy", { pool: "small", pool_slots: 4, state: "queued" });
     await seedTask(db, run, "little", { pool: "small", state: "scheduled" });
