@@ -35,7 +35,7 @@ export function presentTaskInstance(ti: TaskInstanceRow): TaskInstance {
     executor_config: "{}",
     note: null,
     rendered_map_index: ti.renderedMapIndex,
-    rendered_fields: {},
+    rendered_fields: ti.renderedFields,
     trigger: null,
     triggerer_job: null,
     dag_version:

@@ -1,4 +1,4 @@
-// One bash process with everything that it starts. It leads a process group of its own, so that stopping the attempt
+// One process of bash, or of another program, with everything that it starts. It leads a process group of its own, so that stopping the attempt
 // also stops the children of the script, and none of them is left behind when the attempt is over.
 import { spawn } from "node:child_process";
 import { LineSplitter } from "./line-splitter.ts";
@@ -8,8 +8,13 @@ const GRACE_MS = 5000;
 /** How long to wait for output of a process that left the group and still holds a pipe. */
 const PIPE_MS = 1000;
 
-export interface BashRun {
+export interface BashRun extends Omit<ProcessRun, "file" | "args"> {
   readonly command: string;
+}
+
+export interface ProcessRun {
+  readonly file: string;
+  readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly encoding: string;
@@ -28,9 +33,14 @@ export interface BashExit {
 }
 
 /** Runs `bash -c command` to its end. Rejects when bash cannot be started. */
-export function runBash(run: BashRun): Promise<BashExit> {
+export function runBash({ command, ...run }: BashRun): Promise<BashExit> {
+  return runProcess({ ...run, file: "bash", args: ["-c", command] });
+}
+
+/** Runs a program to its end. Rejects when it cannot be started. */
+export function runProcess(run: ProcessRun): Promise<BashExit> {
   return new Promise((resolve, reject) => {
-    const child = spawn("bash", ["-c", run.command], {
+    const child = spawn(run.file, run.args, {
       cwd: run.cwd,
       env: run.env,
       detached: true, // a group of its own
@@ -65,7 +75,7 @@ export function runBash(run: BashRun): Promise<BashExit> {
 
     child.on("error", (error) => {
       release();
-      reject(new Error(`bash could not be started: ${error.message}`, { cause: error }));
+      reject(new Error(`${run.file} could not be started: ${error.message}`, { cause: error }));
     });
     // `close` and not `exit`: the last lines may still be in the pipe, and children of the script may still write.
     child.on("close", (code, killedBy) => {

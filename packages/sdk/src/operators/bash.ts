@@ -7,18 +7,19 @@ import type { RunScope } from "../runtime/run-scope.ts";
 import { runBash, type BashExit } from "./bash-process.ts";
 import { contextEnv } from "./context-env.ts";
 import { Operator } from "./operator.ts";
-import { perRun, type PerRun } from "./per-run.ts";
+import type { PerRun } from "./per-run.ts";
+import { textField, textsField } from "./read-fields.ts";
 
 /** The options of {@link bash}. */
 export interface BashOptions<A extends object = NoArguments> {
   /**
    * Environment variables. The way to hand over values of other tasks, params and everything else that is not yours:
-   * read them as `"$NAME"` in the script, and nothing in them is taken for code.
+   * read them as `"$NAME"` in the script, and nothing in them is taken for code. Values are templates.
    */
   readonly env?: PerRun<Readonly<Record<string, string>>, A>;
   /** Whether the script also sees the variables of the worker's process. Airflow's default is false. @default true */
   readonly appendEnv?: boolean;
-  /** @default a new temporary directory, removed when the script ended */
+  /** A template. @default a new temporary directory, removed when the script ended */
   readonly cwd?: string;
   /** Exit codes that make the task skipped; `null` for none. @default 99 */
   readonly skipOnExitCode?: number | readonly number[] | null;
@@ -44,7 +45,8 @@ export class BashFailed extends Error {
  * and everything that it started get SIGTERM, and SIGKILL five seconds later. What a script leaves running in its
  * process group is killed when it ends. Airflow's `BashOperator`.
  *
- * @param command the script; never build it from data, see `env`
+ * @param command the script, a template. What `{{ … }}` takes from params, the run's conf, inputs and other tasks must be a
+ *   plain word; `| quote` makes one of anything, `| safe` says that it is code. For data use `env`
  * @throws RangeError for an unknown `outputEncoding`
  * @example `dag.task("pack", bash('tar czf "$TARGET" .', { env: { TARGET: "/backup/a.tgz" }, cwd: "/data" }))`
  */
@@ -55,12 +57,12 @@ export function bash<A extends object = NoArguments>(
   const encoding = new TextDecoder(options.outputEncoding).encoding;
   return new Operator<A, string>({
     name: "bash",
-    run: async (given, scope) => {
-      const inputs = given as A; // the factory's types ask for the inputs that `command` and `env` take
-      const script = await perRun(command, scope.context, inputs);
-      const own = options.env === undefined ? {} : await perRun(options.env, scope.context, inputs);
+    fields: { command: { value: command, code: "shell" }, env: { value: options.env }, cwd: { value: options.cwd } },
+    run: async (_inputs, scope, fields) => {
+      const script = textField(fields, "command");
+      const own = textsField(fields, "env");
       const env = { ...(options.appendEnv === false ? {} : presentEnv()), ...contextEnv(scope), ...own };
-      const exit = await inDirectory(options.cwd, (cwd) =>
+      const exit = await inDirectory(options.cwd === undefined ? undefined : textField(fields, "cwd"), (cwd) =>
         runBash({
           command: script,
           env,

@@ -1,4 +1,5 @@
 import type { BranchKind, ExternalTaskMarkerSpec, Json, StartTriggerSpec } from "../spec/index.ts";
+import type { RenderedFields, TemplateField } from "../templates/render-fields.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 
 /** Phantom: the argument and the value of an operator. Never present at run time. */
@@ -18,8 +19,14 @@ export interface OperatorDefinition {
   readonly externalTaskMarker?: ExternalTaskMarkerSpec;
   /** What is wrong with the operator's options; reported when the DAG is read. */
   readonly problems?: readonly string[];
-  /** Gives the task's value, or a `Pause` when it goes on later. */
-  readonly run: (inputs: Readonly<Record<string, Json>>, scope: RunScope) => unknown;
+  /** Options that are templates, or functions of the context and the inputs. Rendered right before `run`. */
+  readonly fields?: Readonly<Record<string, TemplateField>>;
+  /**
+   * Gives the task's value, or a `Pause` when it goes on later.
+   *
+   * @param fields what came of `fields`; nothing in an attempt that resumes after a wait
+   */
+  readonly run: (inputs: Readonly<Record<string, Json>>, scope: RunScope, fields: RenderedFields) => unknown;
   /** The part of the task that runs in a triggerer, for the trigger `sensor.poke`. Gives the task's value. */
   readonly watch?: (kwargs: Readonly<Record<string, Json>>, scope: RunScope) => Promise<unknown>;
 }

@@ -14,7 +14,9 @@ import { Trigger } from "../triggers/trigger.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { defer, type Pause } from "../waiting/pause.ts";
 import { Operator } from "./operator.ts";
-import { perRun, type PerRun } from "./per-run.ts";
+import type { RenderedFields } from "../templates/render-fields.ts";
+import type { PerRun } from "./per-run.ts";
+import { textField } from "./read-fields.ts";
 
 const RUN_STATES = ["queued", "running", "success", "failed"];
 
@@ -24,8 +26,8 @@ export interface TriggerDagRunSettings<A extends object = NoArguments> {
   readonly dagId: string;
   /** @default one that is derived from this attempt, so that each try starts a run of its own, and only one */
   readonly runId?: PerRun<string, A>;
-  /** The logical date of the new run. @default the moment at which it is started */
-  readonly logicalDate?: PerRun<Date | null, A>;
+  /** The logical date of the new run: a Date, or a template for one. @default the moment at which it is started */
+  readonly logicalDate?: PerRun<Date | string | null, A>;
   /** Shown with the run. */
   readonly note?: PerRun<string, A>;
   /** Clear a run of this id that exists, and let it run again, instead of failing. @default false */
@@ -71,10 +73,16 @@ export function triggerDagRun<A extends object = NoArguments>(
   return new Operator({
     name: "trigger_dag_run",
     problems: wrongOptions(options),
-    run: async (given, scope) => {
+    fields: {
+      runId: { value: options.runId },
+      logicalDate: { value: options.logicalDate },
+      note: { value: options.note },
+      conf: { value: options.conf },
+    },
+    run: async (_inputs, scope, fields) => {
       const resumed = scope.waited?.resumed;
       if (resumed !== undefined) return conclude(options, resumed);
-      const started = await start(options, given as A, scope); // the factory's types ask for these inputs
+      const started = await start(options, fields, scope);
       if (options.waitForCompletion !== true) return started;
       return (options.deferrable ?? true)
         ? deferUntilEnd(options, started, scope)
@@ -86,21 +94,21 @@ export function triggerDagRun<A extends object = NoArguments>(
 /** Where a try keeps under which id it asked for a run: Airflow's key, too. */
 const RUN_ID_KEY = "trigger_run_id";
 
-async function start<A extends object>(
-  options: TriggerDagRunOptions<A>,
-  inputs: A,
+async function start(
+  options: TriggerDagRunOptions<never>,
+  fields: RenderedFields,
   { host, client, context, maxXComBytes }: RunScope,
 ): Promise<TriggeredRun> {
   if (host.triggerDagRun === undefined) throw new Error("this worker cannot start runs of other DAGs");
   const { dagId, resetDagRun = false, failWhenDagIsPaused = false } = options;
   const own = ownRunId(context.idempotencyKey, context.logicalDate ?? context.runAfter);
-  const runId = options.runId === undefined ? own : await perRun(options.runId, context, inputs);
+  const runId = fields["runId"] === undefined ? own : textField(fields, "runId");
   const hasAsked = (await client.getXCom({ key: RUN_ID_KEY })) === runId;
   if (hasAsked && (await host.getRunState?.(dagId, runId)) !== undefined) return { dagId, runId };
   await client.setXCom({ key: RUN_ID_KEY, value: runId });
-  const logicalDate = await perRun(options.logicalDate ?? null, context, inputs);
-  const note = options.note === undefined ? undefined : await perRun(options.note, context, inputs);
-  const conf = encodeJson(await perRun(options.conf ?? {}, context, inputs), maxXComBytes);
+  const logicalDate = logicalDateOf(fields["logicalDate"]);
+  const note = fields["note"] === undefined ? undefined : textField(fields, "note");
+  const conf = encodeJson(fields["conf"] ?? {}, maxXComBytes);
   const { outcome } = await host.triggerDagRun({
     ...{ dagId, runId, resetDagRun, failWhenDagIsPaused },
     conf: conf as Readonly<Record<string, Json>>, // an object stays one
@@ -110,6 +118,16 @@ async function start<A extends object>(
   if (outcome !== "exists" || runId === own) return { dagId, runId };
   const message = `DAG "${dagId}" has a run "${runId}" already`;
   throw options.skipWhenAlreadyExists === true ? new SkipTask(message) : new DagRunAlreadyExists(message);
+}
+
+/** A date of the file, or the text that a template makes: ISO 8601. */
+function logicalDateOf(value: unknown): Date | null {
+  if (value === undefined || value === null || value instanceof Date) return value ?? null;
+  const at = typeof value === "string" ? new Date(value.replace(" ", "T")) : undefined;
+  if (at === undefined || Number.isNaN(at.getTime())) {
+    throw new TypeError(`logicalDate must be a Date or a date of ISO 8601, got ${show(value)}`);
+  }
+  return at;
 }
 
 /** Short and readable, and another one for each try. */
@@ -176,7 +194,7 @@ function wrongOptions(options: TriggerDagRunOptions<never>): readonly string[] {
       dagId: (value) =>
         typeof value === "string" && wrongId(value) === undefined ? undefined : `must be an id, got ${show(value)}`,
       runId: unlessFunction(name(250)),
-      logicalDate: unlessFunction((value) => (value === null ? undefined : date(value))),
+      logicalDate: unlessFunction((value) => (value === null || typeof value === "string" ? undefined : date(value))),
       note: unlessFunction(name(1000)),
       conf: unlessFunction(wrongConf),
       resetDagRun: boolean,

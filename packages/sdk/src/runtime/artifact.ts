@@ -8,7 +8,7 @@ import { taskOptions } from "../reading/read-task.ts";
 import { planRuns } from "./plan-runs.ts";
 import { PROTOCOL, type Artifact, type DagReading, type TaskOutcome } from "./protocol.ts";
 import { dagEventOf, listOf, runCallbacks, taskEventOf } from "./run-callback.ts";
-import { runTask } from "./run-task.ts";
+import { renderTask, runTask } from "./run-task.ts";
 import { runTrigger } from "./run-trigger.ts";
 
 /** The artifact of the DAGs that `declared` returns, and of the triggers of `triggers`. */
@@ -31,6 +31,12 @@ export function createArtifact(
     async run(request, host) {
       const found = find(declared(), request.dagId, request.taskId);
       return typeof found === "string" ? cannotRun(found) : runTask(found.structure, found.task, request, host);
+    },
+    async render(request, host) {
+      const found = find(declared(), request.dagId, request.taskId);
+      return typeof found === "string"
+        ? { kind: "failed", error: { name: "TaskNotFound", message: found } }
+        : renderTask(found.structure, found.task, request, host);
     },
     async runCallback(request, host) {
       const found = find(declared(), request.dagId, request.taskId);

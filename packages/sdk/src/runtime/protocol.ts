@@ -26,7 +26,13 @@ export interface Artifact {
   runTrigger?(request: TriggerRunRequest, host: RunHost): Promise<TriggerOutcome>;
   /** Asks the timetable of a DAG for its next runs. Never throws. Absent in bundles that are older than timetables. */
   planRuns?(request: PlanRequest): PlanAnswer;
+  /** Renders the template fields of a task, and runs nothing. Never rejects. Absent in bundles older than templates. */
+  render?(request: RunRequest, host: RunHost): Promise<RenderOutcome>;
 }
+
+export type RenderOutcome =
+  | { readonly kind: "rendered"; readonly fields: Readonly<Record<string, Json>> }
+  | { readonly kind: "failed"; readonly error: TaskError };
 
 /** Instants here are milliseconds since the epoch. */
 export interface PlannedInterval {
@@ -231,6 +237,41 @@ export interface RunHost {
   getAssetState?(asset: AssetQuery, key: string): Promise<Json | undefined>;
   setAssetState?(asset: AssetQuery, key: string, value: Json): Promise<void>;
   deleteAssetState?(asset: AssetQuery, key: string): Promise<void>;
+  /** The template fields of the attempt as they are rendered, to be shown to people. */
+  setRenderedFields?(fields: Readonly<Record<string, Json>>): Promise<void>;
+  /** The newest run of the DAG before this one, by logical date, that succeeded; undefined when there is none. */
+  getPreviousSuccess?(): Promise<PreviousRun | undefined>;
+  /**
+   * Runs statements on the database of a connection, which the worker opens: the process that runs the handler has no
+   * driver. In one transaction unless `autocommit`.
+   */
+  runSql?(request: SqlRequest): Promise<readonly SqlResult[]>;
+}
+
+/** Instants, ISO 8601. */
+export interface PreviousRun {
+  readonly dataIntervalStart: string | null;
+  readonly dataIntervalEnd: string | null;
+  readonly startDate: string | null;
+  readonly endDate: string | null;
+}
+
+export interface SqlRequest {
+  readonly connectionId: string;
+  readonly statements: readonly { readonly sql: string; readonly params: readonly Json[] }[];
+  /** Each statement by itself. Default false: all of them or none. */
+  readonly autocommit?: boolean;
+  /** Seconds that each statement may take. */
+  readonly timeoutSeconds?: number;
+  /** The most rows of one statement; with more of them the task fails. */
+  readonly maxRows?: number;
+}
+
+export interface SqlResult {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Json[])[];
+  /** How many rows the statement gave or changed; null for one that does neither. */
+  readonly rowCount: number | null;
 }
 
 export interface TriggerDagRunRequest {

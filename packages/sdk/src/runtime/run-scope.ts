@@ -4,6 +4,7 @@ import type { Json } from "../spec/index.ts";
 import type { TaskClient } from "./task-client.ts";
 import type { RunHost, Waited } from "./protocol.ts";
 import type { TaskContext } from "./task-context.ts";
+import type { DagSpec, TaskSpec } from "../spec/index.ts";
 
 export interface RunScope {
   readonly context: TaskContext;
@@ -19,6 +20,9 @@ export interface RunScope {
   readonly decides?: boolean;
   /** The largest value that can be stored. Default: that of `encodeJson`. */
   readonly maxXComBytes?: number;
+  /** What templates are told about. Absent where none are rendered. */
+  readonly dag?: DagSpec;
+  readonly taskSpec?: TaskSpec;
   /** Set when the handler is done: what it left running must not write for a finished attempt. */
   hasEnded: boolean;
 }

@@ -10,11 +10,16 @@ import { OutletCollector } from "./asset-events.ts";
 import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
 import { describeError, outcomeOf } from "./outcome-of-error.ts";
-import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
+import type { Json } from "../spec/index.ts";
+import type { RenderOutcome, RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
+import { renderFields, type RenderedFields } from "../templates/render-fields.ts";
 import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
 import { contextOf } from "./task-context.ts";
 import { validateParams } from "./validate-params.ts";
+
+/** More than this of one field is not shown to people. */
+const MAX_SHOWN_BYTES = 1024 * 1024;
 
 /**
  * Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome.
@@ -46,19 +51,78 @@ export async function runTask(
     decides: decides(task),
     ...(request.waited === undefined ? {} : { waited: request.waited }),
     ...(request.maxXComBytes === undefined ? {} : { maxXComBytes: request.maxXComBytes }),
+    ...templateScope(dag, task),
     hasEnded: false,
   };
   try {
     host.signal.throwIfAborted();
     await announce(task, request, scope);
     host.signal.throwIfAborted();
-    const value = await runScopes.run(scope, async () => run(decodeInputs(request.inputs), scope));
+    const value = await runScopes.run(scope, async () => {
+      // What an attempt does after a wait is told by the wait, and a mock needs no options.
+      const isWhole = request.waited?.resumed === undefined && run === task.body.run;
+      const fields = isWhole ? await renderAndTell(task, request, scope) : {};
+      host.signal.throwIfAborted();
+      return run(decodeInputs(request.inputs), scope, fields);
+    });
     return value instanceof Pause ? value.outcome : succeed(dag, task, request, value, outlets);
   } catch (thrown) {
     return outcomeOf(thrown);
   } finally {
     scope.hasEnded = true;
   }
+}
+
+/** The template fields of a task, for people to look at. Never rejects. */
+export async function renderTask(
+  dag: DagStructure,
+  task: TaskNode,
+  request: RunRequest,
+  host: RunHost,
+): Promise<RenderOutcome> {
+  const scope: RunScope = {
+    context: contextOf(request, host.signal),
+    client: createClient(request, host, (asked) => assertRunning(scope, asked)),
+    host,
+    owners: dag.spec.owners,
+    ...templateScope(dag, task),
+    hasEnded: false,
+  };
+  try {
+    const fields = await runScopes.run(scope, () => renderFields(task.body.fields ?? {}, scope, request.inputs));
+    return { kind: "rendered", fields: shownFields(fields) };
+  } catch (thrown) {
+    return { kind: "failed", error: describeError(thrown) };
+  } finally {
+    scope.hasEnded = true;
+  }
+}
+
+function templateScope(dag: DagStructure, task: TaskNode): Pick<RunScope, "dag" | "taskSpec"> {
+  const taskSpec = dag.spec.tasks.find(({ taskId }) => taskId === task.id);
+  return { dag: dag.spec, ...(taskSpec === undefined ? {} : { taskSpec }) };
+}
+
+async function renderAndTell(task: TaskNode, request: RunRequest, scope: RunScope): Promise<RenderedFields> {
+  const { fields } = task.body;
+  if (fields === undefined) return {};
+  const rendered = await renderFields(fields, scope, request.inputs);
+  await scope.host.setRenderedFields?.(shownFields(rendered));
+  return rendered;
+}
+
+/** The fields as JSON; what is none is named by its kind. */
+function shownFields(fields: RenderedFields): Readonly<Record<string, Json>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]): [string, Json][] => {
+      if (value === undefined) return [];
+      try {
+        return [[name, encodeJson(value, MAX_SHOWN_BYTES)]];
+      } catch {
+        return [[name, `(${typeof value} that cannot be shown)`]];
+      }
+    }),
+  );
 }
 
 /** As in Airflow, what `onExecute` throws does not keep the handler from running. */

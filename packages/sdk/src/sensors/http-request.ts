@@ -35,14 +35,16 @@ export async function requestOnce(
   return { status: response.status, body: bytes.length <= MAX_KEPT ? body : cut(bytes) };
 }
 
-function addressOf({ host = "", schema, port }: ConnectionValue, path = ""): string {
+/** The address of a connection, with a path on it. */
+export function addressOf({ host = "", schema, port }: ConnectionValue, path = ""): string {
   const base = host.includes("://") ? host : `${schema === undefined || schema === "" ? "http" : schema}://${host}`;
   const url = new URL(base);
   if (port !== undefined) url.port = String(port);
   return `${url.href.replace(/\/$/, "")}${path === "" || path.startsWith("/") ? path : `/${path}`}`;
 }
 
-function headersOf({ login, password, extra = {} }: ConnectionValue): Record<string, string> {
+/** Basic authentication, and what the connection's extra has of texts. */
+export function headersOf({ login, password, extra = {} }: ConnectionValue): Record<string, string> {
   const own = Object.entries(extra).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []));
   const basic = login === undefined ? [] : [["authorization", `Basic ${btoa(`${login}:${password ?? ""}`)}`]];
   return Object.fromEntries([...basic, ...own]) as Record<string, string>; // pairs of strings

@@ -42,6 +42,16 @@ export const OPTIONS = {
     hide_sensitive_var_conn_fields: flag(true, "Whether secrets are masked in logs and answers."),
     min_length_masked_secret: integer(5, 1, "Shorter secrets are not masked: they would hide ordinary words."),
     max_xcom_bytes: integer(1_048_576, 1_024, "Largest XCom value, as JSON in UTF-8."),
+    max_templated_field_length: integer(
+      4_096,
+      1,
+      "Longest rendered template field that is kept for people to look at; a longer one is cut.",
+    ),
+    num_dag_runs_to_retain_rendered_fields: integer(
+      30,
+      0,
+      "Newest runs of a task whose rendered template fields are kept; 0 keeps all.",
+    ),
   },
   secrets: {
     backends_order: list(

@@ -6,6 +6,7 @@ export { Database, type DatabaseOptions, type Queryable } from "./database.ts";
 export { CommitUnknownError, isRefused, isUnavailable } from "./failures.ts";
 export { DagVersions } from "./dag-versions.ts";
 export { explainRun, explainTask, type Explanation, type RunExplanation, type TaskExplanation } from "./explain.ts";
+export { runSql, type RunSqlOptions } from "./run-sql.ts";
 export { ForeignDatabases, type ForeignAnswer, type ForeignDatabasesOptions } from "./foreign-databases.ts";
 export { HOSTNAME, Job, UNIXNAME, type JobOptions, type JobType } from "./job.ts";
 export { loadPast } from "./load-past.ts";

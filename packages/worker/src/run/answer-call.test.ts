@@ -1,3 +1,4 @@
+import { loadConfig } from "@millrace/shared/config";
 import { Database, DagVersions } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
@@ -13,8 +14,9 @@ const db = new Database({ url: database.url, applicationName: "test", maxConnect
 afterAll(() => db.close());
 
 // Nothing here is announced to anybody.
-const secrets = new Secrets({ db, config: loadConfig({ env: {} }), log });
-const deps = { db, versions: new DagVersions(db), broker: {} as Broker, secrets };
+const config = loadConfig({ env: {}, cwd: "/nonexistent" });
+const secrets = new Secrets({ db, config, log });
+const deps = { db, versions: new DagVersions(db), broker: {} as Broker, secrets, config };
 
 test("a task that waits for another DAG is told that it does not exist only when it asks", async () => {
   const params = { dagId: "nowhere", taskIds: ["a"], logicalDates: ["2026-01-01T00:00:00.000Z"] };

@@ -1,12 +1,16 @@
 // What a running handler asks for, answered from Postgres and the places of secrets. An attempt writes XComs of its
 // own task instance only, and only while it is the current one; a callback writes none, since its attempt has ended.
+import type { ConnectionValue } from "@millrace/sdk/runtime";
+import type { Config } from "@millrace/shared/config";
 import {
   deleteAssetState,
   getAssetState,
   missingExternals,
   readEventsFor,
   readExternalStates,
+  readPreviousSuccess,
   readXComs,
+  runSql,
   setAssetState,
   triggerRunForTask,
   waitedExternalStates,
@@ -18,6 +22,7 @@ import {
 import { announce, type Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
 import type { Call, ToChild } from "./ipc.ts";
+import { storeRenderedFields } from "./store-rendered-fields.ts";
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
@@ -26,14 +31,20 @@ export interface AnswerDeps {
   readonly broker: Broker;
   readonly versions: DagVersions;
   readonly secrets: Secrets;
+  readonly config: Pick<Config, "core">;
 }
 
-/** @param attempt undefined for a callback */
+/**
+ * @param attempt undefined for a callback
+ * @param signal ends statements of `runSql` that still run
+ */
 export async function answerCall(
-  { db, broker, versions, secrets }: AnswerDeps,
+  deps: AnswerDeps,
   attempt: ClaimedAttempt | undefined,
   call: Call,
+  signal?: AbortSignal,
 ): Promise<Answer> {
+  const { db, broker, versions, secrets, config } = deps;
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
@@ -87,6 +98,30 @@ export async function answerCall(
       const [lacking] = checkExistence ? await db.run(missingExternals, [asked]) : [];
       if (lacking !== undefined) throw new Error(`there is no ${lacking.missing}`);
       return (await db.run(waitedExternalStates, [asked])).map(({ place: _place, ...state }) => state);
+    }
+    case "setRenderedFields":
+      if (attempt !== undefined)
+        await storeRenderedFields(db, attempt, call.params.fields, { config, redactor: secrets.redactor });
+      return undefined;
+    case "getPreviousSuccess": {
+      if (attempt === undefined || attempt.logicalDate === null) return undefined;
+      const [found] = await db.run(readPreviousSuccess, [attempt.dagId, attempt.logicalDate]);
+      const iso = (at: Date | null) => at?.toISOString() ?? null;
+      return found === undefined
+        ? undefined
+        : {
+            dataIntervalStart: iso(found.dataIntervalStart),
+            dataIntervalEnd: iso(found.dataIntervalEnd),
+            startDate: iso(found.startDate),
+            endDate: iso(found.endDate),
+          };
+    }
+    case "runSql": {
+      const { connectionId } = call.params;
+      const connection = await answerCall(deps, attempt, { method: "getConnection", params: { connectionId } });
+      if (connection === undefined) throw new Error(`there is no connection "${connectionId}"`);
+      // What getConnection answers.
+      return await runSql(connection as ConnectionValue, call.params, { maxBytes: config.core.max_xcom_bytes, signal });
     }
     case "getConnection":
       return await secrets.getConnection(call.params.connectionId);

@@ -85,9 +85,11 @@ export class AttemptRunner {
     );
     let stopped: Stop | undefined;
     let child: WarmChild | undefined;
+    const calls = new AbortController(); // what the handler asked for ends with it
     const stop = (why: Stop) => {
       if (stopped !== undefined) return;
       stopped = why;
+      calls.abort(new Error(why.reason));
       log.write("warn", "millrace", `stopping: ${why.reason}`);
       if (why.kind === "timeout" || why.kind === "asked")
         child?.abort(why.reason, why.kind === "timeout" ? "TaskTimeout" : "TaskStopped");
@@ -129,9 +131,10 @@ export class AttemptRunner {
           onMask: (secret) => this.#deps.secrets.redactor.add(secret),
           onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
           onCall: (call) => {
-            const answer = () => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call);
-            // A run that was started must not be started again; the transaction repeats what it safely can.
-            return call.method === "triggerDagRun" ? answer() : patiently(answer);
+            const answer = () => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call, calls.signal);
+            // A run that was started must not be started again; the transaction repeats what it safely can. And of
+            // statements on databases of others nobody here knows whether they may be repeated.
+            return call.method === "triggerDagRun" || call.method === "runSql" ? answer() : patiently(answer);
           },
         });
       } catch (error) {
@@ -140,6 +143,7 @@ export class AttemptRunner {
         result = isKnown ? error.result : { kind: "died", how };
       } finally {
         clearTimeout(timer);
+        calls.abort(new Error("the handler has ended"));
         // A handler that was stopped may have left something going, and nothing of it outlives its attempt.
         if (stopped !== undefined) await child?.kill();
         if (child !== undefined) this.#deps.pool.release(child);

@@ -8,7 +8,9 @@ import type {
   AssetEventData,
   CallbackOutcome,
   ExternalState,
+  PreviousRun,
   RunHost,
+  SqlResult,
   TaskOutcome,
   TriggeredDagRun,
 } from "@millrace/sdk/runtime";
@@ -76,6 +78,10 @@ const hostOf = (signal: AbortSignal): RunHost => ({
   setAssetState: async (asset, key, value) =>
     void (await call({ method: "setAssetState", params: { asset, key, value } })),
   deleteAssetState: async (asset, key) => void (await call({ method: "deleteAssetState", params: { asset, key } })),
+  setRenderedFields: async (fields) => void (await call({ method: "setRenderedFields", params: { fields } })),
+  getPreviousSuccess: async () =>
+    (await call({ method: "getPreviousSuccess", params: {} })) as unknown as PreviousRun | undefined,
+  runSql: async (params) => (await call({ method: "runSql", params })) as unknown as readonly SqlResult[],
   getConnection: async (connectionId) =>
     (await call({ method: "getConnection", params: { connectionId } })) as Awaited<
       ReturnType<RunHost["getConnection"]>

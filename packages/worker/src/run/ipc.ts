@@ -9,7 +9,10 @@ import type {
   ConnectionValue,
   ExternalState,
   ExternalStatesQuery,
+  PreviousRun,
   RunRequest,
+  SqlRequest,
+  SqlResult,
   TaskOutcome,
   TriggerDagRunRequest,
   TriggeredDagRun,
@@ -25,7 +28,14 @@ export type ToChild =
   | {
       readonly type: "reply";
       readonly id: number;
-      readonly value?: Json | ConnectionValue | TriggeredDagRun | readonly ExternalState[] | readonly AssetEventData[];
+      readonly value?:
+        | Json
+        | ConnectionValue
+        | TriggeredDagRun
+        | readonly ExternalState[]
+        | readonly AssetEventData[]
+        | PreviousRun
+        | readonly SqlResult[];
     }
   | { readonly type: "refuse"; readonly id: number; readonly message: string };
 
@@ -62,6 +72,9 @@ export type Call =
   | { readonly method: "getAssetEvents"; readonly params: AssetEventsQuery }
   | { readonly method: "getAssetState" | "deleteAssetState"; readonly params: AssetStateKey }
   | { readonly method: "setAssetState"; readonly params: AssetStateKey & { readonly value: Json } }
+  | { readonly method: "setRenderedFields"; readonly params: { readonly fields: Readonly<Record<string, Json>> } }
+  | { readonly method: "getPreviousSuccess"; readonly params: Readonly<Record<string, never>> }
+  | { readonly method: "runSql"; readonly params: SqlRequest }
   | { readonly method: "getConnection"; readonly params: { readonly connectionId: string } };
 
 /** Which state of which asset. */

@@ -11,6 +11,7 @@ import * as jobIdentity from "./0009-job-identity.ts";
 import * as connections from "./0011-connections.ts";
 import * as assetConsumers from "./0012-asset-consumers.ts";
 import * as callbackTrigger from "./0013-callback-trigger.ts";
+import * as renderedFields from "./0014-rendered-fields.ts";
 
 export interface Migration {
   readonly name: string;
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly Migration[] = [
   connections,
   assetConsumers,
   callbackTrigger,
+  renderedFields,
 ];

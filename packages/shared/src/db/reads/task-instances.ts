@@ -33,6 +33,8 @@ export interface TaskInstanceRow {
   readonly retryAt: Date | null;
   readonly executor: string | null;
   readonly renderedMapIndex: string | null;
+  /** Of the last try that rendered any; none for the tries before. */
+  readonly renderedFields: Readonly<Record<string, unknown>>;
   readonly triggerId: number | null;
   readonly dagVersionId: string | null;
   readonly versionNumber: number | null;
@@ -72,10 +74,15 @@ const COLUMNS = `ti.id, ti.task_id, ti.dag_id, ti.run_id, ti.map_index, coalesce
   ti.max_tries, ti.logical_date, ti.run_after, ti.start_date, ti.end_date, ti.duration, ti.hostname, ti.unixname, ti.pid,
   ti.pool, ti.pool_slots, ti.queue, ti.priority_weight, ti.operator, coalesce(ti.task_display_name, ti.task_id) as task_display_name,
   coalesce(d.dag_display_name, ti.dag_id) as dag_display_name, ti.scheduled_dttm, ti.queued_dttm, ti.retry_at, ti.executor,
-  ti.rendered_map_index, ti.trigger_id, ti.dag_version_id, v.version_number, v.created_at as version_created_at`;
+  ti.rendered_map_index, ti.trigger_id, ti.dag_version_id, v.version_number, v.created_at as version_created_at,
+  coalesce(rf.rendered_fields, '{}') as rendered_fields`;
 
 const withNames = (query: Query): Query =>
-  query.joinRaw("left join dag d on d.dag_id = ti.dag_id left join dag_version v on v.id = ti.dag_version_id");
+  query.joinRaw(
+    `left join dag d on d.dag_id = ti.dag_id left join dag_version v on v.id = ti.dag_version_id
+    left join rendered_task_instance_fields rf on rf.dag_id = ti.dag_id and rf.task_id = ti.task_id
+      and rf.run_id = ti.run_id and rf.map_index = ti.map_index`,
+  );
 
 /** @param dagId and @param runId: `~` for all */
 export async function listTaskInstances(
@@ -130,10 +137,9 @@ export async function getTaskInstance(db: Reader, key: TaskInstanceKey): Promise
   return row;
 }
 
-const HISTORY = COLUMNS.replaceAll("ti.id,", "ti.task_instance_id as id,").replace(
-  /ti\.(logical_date|run_after|retry_at|executor)\b/g,
-  (column) => `t.${column.slice(3)}`,
-);
+const HISTORY = COLUMNS.replaceAll("ti.id,", "ti.task_instance_id as id,")
+  .replace("coalesce(rf.rendered_fields, '{}')", "'{}'::json")
+  .replace(/ti\.(logical_date|run_after|retry_at|executor)\b/g, (column) => `t.${column.slice(3)}`);
 
 /** Every try, oldest first: those kept in the history and, unless it is kept there too, the current one. */
 export async function listTries(db: Reader, key: TaskInstanceKey): Promise<TaskInstanceRow[]> {

@@ -59,6 +59,7 @@ export * from "./read-is-latest-run.ts";
 export * from "./rebuild-queue.ts";
 export * from "./redispatch-attempts.ts";
 export * from "./remove-attempts.ts";
+export * from "./rendered-fields.ts";
 export * from "./requeue-runs.ts";
 export * from "./reschedule-attempts.ts";
 export * from "./resume-deferred.ts";

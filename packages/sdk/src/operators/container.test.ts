@@ -1,0 +1,92 @@
+// With a program that stands in for the engine: it keeps containers as files, writes what it is given, and runs the
+// command as a process.
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Dag } from "../index.ts";
+import { artifact } from "../runtime/artifact.ts";
+import { FakeHost, runRequest } from "../runtime/fake-host.ts";
+import { afterAll, expect, test } from "vitest";
+import { container, type ContainerOptions } from "./index.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "millrace-engine-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const engine = join(folder, "engine");
+await writeFile(
+  engine,
+  `#!/usr/bin/env bash
+cd "${folder}"
+printf '%s\\n' "$*" >> calls
+if [ "$1" = rm ]; then rm -f "container-$3"; exit 0; fi
+name=$4
+touch "container-$name"
+while [ "$1" != IMAGE ]; do shift; done
+shift
+"$@"
+`,
+);
+await chmod(engine, 0o755);
+
+let count = 0;
+function run(options: Partial<ContainerOptions>, host = new FakeHost(), runId = "r") {
+  const dag = new Dag(`container_${++count}`);
+  dag.task("only", container({ image: "IMAGE", engine, ...options }))();
+  return artifact.run(runRequest(dag.dagId, "only", { runId, params: { x: "$(id); a b" } }), host);
+}
+const calls = async (): Promise<string[]> => (await readFile(join(folder, "calls"), "utf8")).trim().split("\n");
+const containers = async (): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith("container-"));
+
+test("the command, the environment and volumes are templates that no shell reads", async () => {
+  const host = new FakeHost();
+  const outcome = await run(
+    {
+      command: ["sh", "-c", 'echo "$1 $TARGET $AIRFLOW_CTX_TASK_ID"', "sh", "{{ params.x }}"],
+      env: { TARGET: "{{ ds }}", DOCKER_HOST: "elsewhere" },
+      volumes: [{ source: "/data/{{ ds }}", target: "/data", readOnly: true }],
+      workdir: "/data",
+      memory: "64m",
+      cpus: 0.5,
+      args: ["--init"],
+    },
+    host,
+  );
+  expect(outcome).toEqual({ kind: "success", returnValue: "$(id); a b 2026-01-01 only" });
+  const ran = (await calls()).find((line) => line.startsWith("run "));
+  expect(ran).toMatch(/^run --rm --name millrace-[0-9a-f]{24} --pull missing --label millrace.dag=container_1 /);
+  expect(ran).toContain("--env TARGET --env DOCKER_HOST=elsewhere --volume /data/2026-01-01:/data:ro --workdir /data");
+  expect(ran).toContain("--memory 64m --cpus 0.5 --init IMAGE sh -c");
+  expect(await containers()).toEqual([]);
+});
+
+test("exit codes fail or skip the task, and say what they mean", async () => {
+  expect(await run({ command: ["sh", "-c", "exit 3"] })).toMatchObject({
+    kind: "failed",
+    error: { name: "ContainerFailed", message: "the container ended with exit code 3" },
+  });
+  expect(await run({ command: ["sh", "-c", "exit 125"] })).toMatchObject({
+    error: { message: expect.stringContaining("could not start the container") as string },
+  });
+  expect(await run({ command: ["sh", "-c", "exit 7"], skipOnExitCode: [7] })).toMatchObject({ kind: "skipped" });
+  expect(await run({ engine: join(folder, "nowhere") })).toMatchObject({
+    error: { message: expect.stringContaining("could not be started") as string },
+  });
+});
+
+test("a task that has to stop takes its container with it", async () => {
+  const host = new FakeHost();
+  host.onLine = (line) => line === "begun" && host.controller.abort(new Error("cleared"));
+  const outcome = await run({ command: ["sh", "-c", "echo begun; sleep 60"] }, host);
+  expect(outcome).toMatchObject({ kind: "failed", error: { message: "cleared" } });
+  expect((await calls()).at(-1)).toMatch(/^rm --force millrace-/);
+  expect(await containers()).toEqual([]);
+});
+
+test("nothing that a template gives becomes an option of the engine", async () => {
+  expect(await run({ image: "--privileged" })).toMatchObject({
+    error: { message: 'image: "--privileged" is no name' },
+  });
+  expect(await run({ volumes: [{ source: "/:/host", target: "/x" }] })).toMatchObject({
+    error: { message: expect.stringContaining("have no colon") as string },
+  });
+});

@@ -1,0 +1,371 @@
+import { Dag, getClient } from "../index.ts";
+import { bash } from "../operators/index.ts";
+import { artifact } from "../runtime/artifact.ts";
+import { FakeHost, runRequest } from "../runtime/fake-host.ts";
+import { expect, test } from "vitest";
+import { describe } from "vitest";
+import type { Json } from "../spec/index.ts";
+import { Operator } from "../operators/operator.ts";
+import type { RunRequest } from "../runtime/protocol.ts";
+
+let count = 0;
+
+interface Given extends Partial<RunRequest> {
+  readonly host?: FakeHost;
+  readonly native?: boolean;
+  readonly code?: "shell" | "sql";
+}
+
+/** Renders one value, and gives what came of it or how it failed. */
+async function render(value: unknown, { host = new FakeHost(), native = false, code, ...changes }: Given = {}) {
+  const dag = new Dag(`templates_${++count}`, { renderTemplateAsNativeObj: native, tags: ["a", "b"] });
+  dag.task(
+    "only",
+    new Operator({
+      name: "test",
+      fields: { field: { value, ...(code === undefined ? {} : { code }) } },
+      run: () => null,
+    }),
+    {
+      owner: "me",
+    },
+  )();
+  const outcome = await artifact.render?.(runRequest(dag.dagId, "only", changes), host);
+  if (outcome === undefined) throw new Error("nothing renders");
+  return outcome.kind === "rendered" ? outcome.fields["field"] : `${outcome.error.name}: ${outcome.error.message}`;
+}
+
+describe("Airflow's names", () => {
+  test.each<[string, Json]>([
+    ["{{ ds }}", "2026-01-01"],
+    ["{{ ds_nodash }}", "20260101"],
+    ["{{ ts }}", "2026-01-01T00:00:00+00:00"],
+    ["{{ ts_nodash }}", "20260101T000000"],
+    ["{{ ts_nodash_with_tz }}", "20260101T000000+0000"],
+    ["{{ logical_date }}", "2026-01-01 00:00:00+00:00"],
+    ["{{ data_interval_end | ds }}", "2026-01-02"],
+    ["{{ data_interval_start.strftime('%d %B %Y, %-H:%M') }}", "01 January 2026, 0:00"],
+    ["{{ data_interval_end.add(days=1, months=1).isoformat() }}", "2026-02-03T00:00:00+00:00"],
+    ["{{ (logical_date - macros.timedelta(hours=3)).hour }}", "21"],
+    ["{{ data_interval_end - data_interval_start }}", "1 day, 0:00:00"],
+    ["{{ logical_date.in_timezone('Asia/Tokyo').isoformat() }}", "2026-01-01T09:00:00+09:00"],
+    ["{{ logical_date.start_of('week') | ds }}", "2025-12-29"],
+    ["{{ macros.ds_add(ds, -5) }}", "2025-12-27"],
+    ["{{ macros.ds_format(ds, '%Y-%m-%d', '%m/%d/%y') }}", "01/01/26"],
+    ["{{ macros.datetime(2026, 2, 28).add(years=-2, days=1) | ds }}", "2024-02-29"],
+    ["{{ macros.datetime.strptime('05.03.2026', '%d.%m.%Y') | ds }}", "2026-03-05"],
+    ["{{ run_id }}", "scheduled__2026-01-01T00:00:00+00:00"],
+    ["{{ dag.dag_id }}.{{ task.task_id }} {{ dag.tags }}", "templates_X.only ['a', 'b']"],
+    ["{{ task.owner }} {{ ti.try_number }} {{ ti.map_index }}", "me 1 -1"],
+    ["{{ dag_run.run_type }} {{ dag_run.conf['who'] }} {{ dag_run.conf.get('x', 'none') }}", "scheduled you none"],
+    ["{{ params.table }} {{ params.rows | length }}", "users 3"],
+    ["{{ inputs.file }}", "a.csv"],
+    ["{{ task_instance_key_str | replace(dag.dag_id, 'd') }}", "d__only__20260101"],
+  ])("%s is %s", async (template, expected) => {
+    const got = await render(template, {
+      conf: { who: "you" },
+      params: { table: "users", rows: [1, 2, 3] },
+      inputs: { file: "a.csv" },
+    });
+    expect(typeof got === "string" ? got.replace(/templates_\d+/, "templates_X") : got).toBe(expected);
+  });
+
+  test("variables, connections and XComs are fetched when a template asks for them", async () => {
+    const host = new FakeHost();
+    host.variables.set("bucket", "b1").set("config", '{"days": [1, 2]}');
+    host.connections.set("pg", { connectionId: "pg", connType: "postgres", host: "db", extra: { mode: "x" } });
+    host.xcoms.set("D/scheduled__2026-01-01T00:00:00+00:00/load/-1/return_value", { rows: 7 });
+    const template =
+      "{{ var.value.bucket }} {{ var.json.config.days[1] }} {{ var.value.get('no', 'default') }} {{ conn.pg.host }}" +
+      " {{ conn.pg.extra_dejson.mode }} {{ ti.xcom_pull('load', dag_id='D').rows }} {{ ti.xcom_pull(task_ids='no') }}";
+    expect(await render(template, { host })).toBe("b1 2 default db x 7 None");
+    const loop = "{% for name in ['bucket', 'config'] %}{{ var.value[name] | length }};{% endfor %}";
+    expect(await render(loop, { host })).toBe("2;16;");
+  });
+
+  test("a run without a logical date has none of the names that come from it", async () => {
+    expect(await render("{{ ds }}", { logicalDate: null })).toBe(
+      'TemplateError: template field "field": "ds" is not defined: this run has no logical date; run_id and dag_run.run_after are there',
+    );
+    expect(await render("{{ ds is defined }}", { logicalDate: null })).toBe("False");
+  });
+
+  test("names that Airflow 3 took away say what to write", async () => {
+    expect(await render("{{ execution_date }}")).toContain("write {{ logical_date }}");
+    expect(await render("{{ tomorrow_ds }}")).toContain("macros.ds_add(ds, 1)");
+  });
+});
+
+describe("Jinja", () => {
+  test.each<[string, Json]>([
+    ["{% for a, b in [(1, 2), (3, 4)] if a > 1 %}{{ loop.index }}{{ a + b }}{% else %}none{% endfor %}", "17"],
+    ["{% if params.x is defined and params.x %}yes{% elif true %}else{% endif %}", "else"],
+    [
+      "{% set ns = namespace(sum=0) %}{% for i in range(4) %}{% set ns.sum = ns.sum + i %}{% endfor %}{{ ns.sum }}",
+      "6",
+    ],
+    ["{% macro hi(who, n=2) %}{{ who * n }}{% endmacro %}{{ hi('a') }}{{ hi('b', n=1) }}", "aab"],
+    [
+      "{{ 'x' if false }}|{{ none }}|{{ true }}|{{ [1, 'a', none] }}|{{ {'k': 1.5} }}",
+      "|None|True|[1, 'a', None]|{'k': 1.5}",
+    ],
+    ["{{ params.x | default('d') }} {{ '' | default('e', true) }}", "d e"],
+    [
+      "{{ [3, 1, 2] | sort | join(',') }} {{ 'a,b'.split(',')[-1] }} {{ 'abc'[::-1] }} {{ [1,2,3][1:] }}",
+      "1,2,3 b cba [2, 3]",
+    ],
+    [
+      "{{ 7 // 2 }} {{ -7 % 3 }} {{ 2 ** 10 }} {{ 7 / 2 }} {{ 1 < 2 }} {{ 'b' in 'abc' }} {{ 4 not in [1] }}",
+      "3 2 1024 3.5 True True True",
+    ],
+    ["{% raw %}{{ not rendered }}{% endraw %}{# comment #}!", "{{ not rendered }}!"],
+    ["{{ [{'n': 2}, {'n': 5}] | map(attribute='n') | sum }} {{ [1,2,3,4] | select('even') | list }}", "7 [2, 4]"],
+    [
+      "{{ {'a': [1, none]} | tojson }} {{ '[1]' | fromjson | first }} {{ '%05d|%s' | format(42, 'x') }}",
+      '{"a":[1,null]} 1 00042|x',
+    ],
+    ["a\n{%- if true %} b{% endif %}\n", "a b\n"],
+    ["echo ${#name} {{ 1 }}", "echo ${#name} 1"],
+    ["no template: ${HOME} {x} 100%", "no template: ${HOME} {x} 100%"],
+    ["{{ \"it's\" | quote }} {{ 'plain' | quote }}", `'it'"'"'s' plain`],
+  ])("%s", async (template, expected) => {
+    expect(await render(template)).toBe(expected);
+  });
+
+  test("objects and arrays are rendered to their leaves, and other values are left alone", async () => {
+    const value = { a: ["{{ ds }}", 5, { b: "{{ ts }}" }], c: null, d: "x" };
+    expect(await render(value)).toEqual({ a: ["2026-01-01", 5, { b: "2026-01-01T00:00:00+00:00" }], c: null, d: "x" });
+  });
+
+  test("what a function of the file gives is taken as it is", async () => {
+    expect(await render(() => "{{ ds }}")).toBe("{{ ds }}");
+  });
+
+  test("a text stays a text unless the DAG renders native objects, and is never cut", async () => {
+    expect(await render("123")).toBe("123");
+    expect(await render("{{ params.label }}", { params: { label: "123" } })).toBe("123");
+    expect(await render("{{ params.list }}", { params: { list: [1] } })).toBe("[1]");
+    expect(await render("{{ params.list }}", { params: { list: [1] }, native: true })).toEqual([1]);
+    expect(await render("{{ params.label }}", { params: { label: "123" }, native: true })).toBe("123");
+    expect(await render("{{ params.n + 1 }}", { params: { n: 1 }, native: true })).toBe(2);
+    const long = "x".repeat(100_000);
+    expect(await render("{{ params.long }}\n", { params: { long } })).toBe(`${long}\n`);
+  });
+});
+
+describe("what is not there is an error that names the field and the name", () => {
+  test.each([
+    ["{{ nothing }}", '"nothing" is not defined'],
+    ["{{ params.missing }}", '"params.missing" is not defined'],
+    ["{{ params.a.b.c }}", '"params.a" is not defined'],
+    ["{{ dag_run.conf['x'] }}", '"dag_run.conf["x"]" is not defined'],
+    ["{{ var.value.missing }}", '"var.value.missing" is not defined: there is no such variable'],
+    ["{{ conn.missing.host }}", '"conn.missing" is not defined: there is no such connection'],
+    ["{% if nothing %}x{% endif %}", '"nothing" is not defined'],
+    ["{% for x in nothing %}x{% endfor %}", '"nothing" is not defined'],
+    ["{{ ds | nofilter }}", 'there is no filter "nofilter"'],
+    ["{{ ds.nomethod() }}", '"ds.nomethod" is not defined'],
+    ["{{ ds", "wrong syntax: "],
+    ["{% include 'x' %}", "wrong syntax: "],
+  ])("%s", async (template, message) => {
+    expect(await render({ deep: [template] })).toContain(`TemplateError: template field "field.deep[0]": ${message}`);
+  });
+});
+
+describe("a template that loops, or makes too much, fails with its name", () => {
+  test.each([
+    "{% for i in range(1000000000) %}{% endfor %}",
+    "{% for i in range(10000) %}{% for j in range(10000) %}{{ i }}{% endfor %}{% endfor %}",
+    "{% set ns = namespace(x='a') %}{% for i in range(100) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+    "{% set ns = namespace(x=[1]) %}{% for i in range(100) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+    "{% set ns = namespace(x=[1]) %}{% for i in range(100) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+    "{{ 'a' * 1000000000 }}",
+    "{{ ('a' * 1000000) | replace('a', 'b' * 1000000) }}",
+    "{{ 'a'.ljust(1000000000) }}",
+    "{{ 'a'.zfill(1000000000) }}",
+    "{{ 'x' | indent(1000000000, true) }}",
+    "{{ '%1000000000d' | format(1) }}",
+    "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    `{{ ${"[".repeat(20_000)}${"]".repeat(20_000)} }}`,
+    "{% for i in range(1000) %}{{ var.value[i | string] | default('') }}{% endfor %}",
+  ])("%s", async (template) => {
+    const began = performance.now();
+    expect(await render(template)).toMatch(/^TemplateError: template field "field": /);
+    expect(performance.now() - began).toBeLessThan(7_000);
+  });
+});
+
+describe("no template gets at the process", () => {
+  const roots = [
+    "''",
+    "[]",
+    "{}",
+    "1",
+    "true",
+    "none",
+    "ti",
+    "dag",
+    "dag_run",
+    "params",
+    "macros",
+    "macros.datetime",
+    "logical_date",
+    "var",
+    "var.value",
+    "conn",
+    "range",
+    "namespace()",
+    "''.upper",
+    "macros.timedelta(days=1)",
+    "ti.xcom_pull",
+    "dag_run.conf",
+    "loop",
+  ];
+  const steps = [
+    "constructor",
+    "constructor.constructor('return process.pid')()",
+    "__proto__",
+    "__proto__.constructor",
+    "__class__.__mro__",
+    "__init__.__globals__",
+    "prototype",
+    "toString.constructor('return process.pid')()",
+    "valueOf()",
+    "hasOwnProperty('x')",
+    "call",
+    "apply",
+    "bind",
+    "host",
+    "client",
+    "at",
+    "ms",
+    "member('x')",
+    "members",
+    "__defineGetter__('x', range)",
+  ];
+  test.each(roots)("from %s", async (root) => {
+    for (const step of steps) {
+      for (const access of [
+        `${root}.${step}`,
+        `(${root})["${step.split(/[.(]/)[0] ?? ""}"]`,
+        `${root} | attr("${step.split(/[.(]/)[0] ?? ""}")`,
+      ]) {
+        expect(await render(`{% for x in [1] %}{{ ${access} }}{% endfor %}`), access).toMatch(/^TemplateError: /);
+      }
+    }
+  });
+
+  test("data that is named like a way out is only data", async () => {
+    const params = JSON.parse('{"__proto__": "p", "constructor": "c", "toString": "t"}') as Record<string, Json>;
+    expect(await render("{{ params['__proto__'] }}{{ params.constructor }}{{ params.toString }}", { params })).toBe(
+      "pct",
+    );
+    expect(await render("{{ {'__proto__': 1} | tojson }}")).toBe('{"__proto__":1}');
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+
+  test.each([
+    "process",
+    "globalThis",
+    "require",
+    "import",
+    "Function",
+    "eval",
+    "self",
+    "lipsum",
+    "cycler",
+    "get_flashed_messages",
+  ])("%s is no name", async (name) => {
+    expect(await render(`{{ ${name} }}`)).toMatch(/^TemplateError: /);
+  });
+});
+
+describe("in a script", () => {
+  const evil = "x; touch /tmp/owned";
+  test.each([
+    "{{ params.x }}",
+    '"{{ params.x }}"',
+    "{{ dag_run.conf.x }}",
+    "{{ inputs.x }}",
+    "{% set y = params.x %}{{ y }}",
+    "{% for y in [params.x] %}{{ y }}{% endfor %}",
+    "{{ params.x | upper }}",
+    "{{ 'a' ~ params.x }}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(params.x) }}",
+    "{{ params }}",
+  ])("%s takes no value that bash could take for code", async (template) => {
+    const given = { params: { x: evil }, conf: { x: evil }, inputs: { x: evil }, code: "shell" as const };
+    expect(await render(`echo ${template}`, given)).toContain("bash could take it for code: hand it over in env");
+  });
+
+  test.each<[Json, boolean]>([
+    ["2026-01-01", true],
+    ["s3://bucket/key_1.csv", true],
+    ["Ünï", true],
+    [5, true],
+    ["-rf", false],
+    ["a b", false],
+    ["$(id)", false],
+    ["`id`", false],
+    ["a\nb", false],
+    ["~root", false],
+    ["*", false],
+    ["'", false],
+  ])("%j is a plain word: %s", async (x, isPlain) => {
+    const got = await render("echo {{ params.x }}", { params: { x }, code: "shell" as const });
+    if (isPlain) expect(got).toBe(`echo ${String(x)}`);
+    else expect(got).toMatch(/^TemplateError/);
+  });
+
+  test.each([
+    ["users", true],
+    ["2026-01-01", true],
+    ["x'; drop table t", false],
+    ["a--b", false],
+    ["1=1", false],
+  ])("in a statement %s is a plain word: %s", async (x, isPlain) => {
+    const got = await render("select '{{ params.x }}'", { params: { x }, code: "sql" });
+    if (isPlain) expect(got).toBe(`select '${x}'`);
+    else expect(got).toContain("hand it over in params and write $1 for it");
+  });
+
+  test("the author's own texts, dates and variables are code, and so is what is said to be safe", async () => {
+    const host = new FakeHost();
+    host.variables.set("flags", "-a -b");
+    const template =
+      "x {{ 'a b' }} {{ logical_date }} {{ var.value.flags }} {{ params.x | quote }} {{ params.x | safe }}";
+    expect(await render(template, { host, params: { x: "a;b" }, code: "shell" as const })).toBe(
+      "x a b 2026-01-01 00:00:00+00:00 -a -b 'a;b' a;b",
+    );
+  });
+
+  test("bash runs the rendered script, and tells its rendered fields", async () => {
+    const host = new FakeHost();
+    const told: Json[] = [];
+    const withFields = Object.assign(host, {
+      setRenderedFields: (fields: Readonly<Record<string, Json>>) => {
+        told.push(fields);
+        return Promise.resolve();
+      },
+    });
+    const dag = new Dag("templates_bash");
+    dag.task("only", bash('echo "{{ ds }} $WHO"', { env: { WHO: "{{ dag_run.conf.who }}" } }))();
+    const request = runRequest("templates_bash", "only", { conf: { who: "$(echo evil); `id`" } });
+    expect(await artifact.run(request, withFields)).toEqual({
+      kind: "success",
+      returnValue: "2026-01-01 $(echo evil); `id`",
+    });
+    expect(told).toEqual([{ command: 'echo "2026-01-01 $WHO"', env: { WHO: "$(echo evil); `id`" } }]);
+  });
+
+  test("a task whose template fails is tried again, as any other that fails", async () => {
+    const dag = new Dag("templates_failing");
+    dag.task("only", bash("echo {{ params.missing }}"))();
+    expect(await artifact.run(runRequest("templates_failing", "only"), new FakeHost())).toMatchObject({
+      kind: "failed",
+      retryable: true,
+      error: { message: 'template field "command": "params.missing" is not defined' },
+    });
+    expect(() => getClient()).toThrow("works only while");
+  });
+});
