@@ -78,7 +78,8 @@ export function bash<A extends object = NoArguments>(
   });
 }
 
-function presentEnv(): Record<string, string> {
+/** What the process of the task has. */
+export function presentEnv(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );

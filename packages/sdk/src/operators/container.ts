@@ -7,6 +7,7 @@ import { SkipTask } from "../errors/task-signals.ts";
 import { anything, checkOptions, oneOf, show, type Check } from "../reading/checks.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
+import { presentEnv } from "./bash.ts";
 import { runProcess } from "./bash-process.ts";
 import { contextEnv } from "./context-env.ts";
 import { Operator } from "./operator.ts";
@@ -141,7 +142,6 @@ export function runArguments(
   const option = (flag: string, value: string | number | undefined) =>
     value === undefined ? [] : [flag, String(value)];
   const isForEngine = (key: string): boolean => ENGINE_VARIABLES.test(key);
-  const own = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
     args: [
       ...["run", "--rm", "--name", name, "--pull", pull],
@@ -160,7 +160,7 @@ export function runArguments(
       ...textListField(fields, "command"),
     ],
     processEnv: {
-      ...Object.fromEntries(own),
+      ...presentEnv(),
       ...Object.fromEntries(Object.entries(env).filter(([key]) => !isForEngine(key))),
     },
   };

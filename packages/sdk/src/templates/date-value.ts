@@ -5,7 +5,7 @@ import { isoWeek, strftime } from "./strftime.ts";
 import { TemplateError } from "./template-error.ts";
 import { Callable, Names, Thing, type Keywords, type Value } from "./values.ts";
 
-const UNITS: Readonly<Record<string, number>> = {
+const UNITS = {
   weeks: 604_800_000,
   days: 86_400_000,
   hours: 3_600_000,
@@ -13,7 +13,8 @@ const UNITS: Readonly<Record<string, number>> = {
   seconds: 1_000,
   milliseconds: 1,
   microseconds: 0.001,
-};
+} as const;
+const unitOf = (name: string): number => new Map<string, number>(Object.entries(UNITS)).get(name) ?? 0;
 const CALENDAR = ["years", "months"];
 const PARTS = ["year", "month", "day", "hour", "minute", "second", "microsecond"];
 
@@ -96,12 +97,12 @@ export class DurationValue extends Thing {
   }
 
   override member(name: string): Value | undefined {
-    const days = Math.floor(this.ms / UNITS["days"]!);
+    const days = Math.floor(this.ms / UNITS.days);
     switch (name) {
       case "days":
         return days;
       case "seconds":
-        return Math.floor((this.ms - days * UNITS["days"]!) / 1000);
+        return Math.floor((this.ms - days * UNITS.days) / 1000);
       case "total_seconds":
         return new Callable(name, () => this.ms / 1000);
       default:
@@ -140,7 +141,7 @@ export function durationOf(args: readonly Value[], keywords: Keywords): Duration
   const bound = bind("timedelta", names, args, keywords);
   const ms = names.reduce((sum, name, i) => {
     const count = bound[i];
-    return count === undefined ? sum : sum + needNumber(name, count) * UNITS[name]!;
+    return count === undefined ? sum : sum + needNumber(name, count) * unitOf(name);
   }, 0);
   return new DurationValue(ms);
 }
@@ -239,14 +240,14 @@ function startOf(date: DateValue, unit: string): DateValue {
   const parts = [at.getUTCFullYear(), at.getUTCMonth() + 1, at.getUTCDate(), at.getUTCHours(), at.getUTCMinutes()];
   const kept = ["year", "month", "day", "hour", "minute"].indexOf(unit);
   if (kept >= 0) return dateOf(parts.slice(0, kept + 1));
-  if (unit === "week") return dateOf(parts.slice(0, 3)).plus(-((at.getUTCDay() + 6) % 7) * UNITS["days"]!);
+  if (unit === "week") return dateOf(parts.slice(0, 3)).plus(-((at.getUTCDay() + 6) % 7) * UNITS.days);
   throw new TemplateError(`"${unit}" must be year, month, week, day, hour or minute`);
 }
 
 function endOf(date: DateValue, unit: string): DateValue {
   const start = startOf(date, unit);
   if (unit === "year" || unit === "month") return inMonths(start, unit === "year" ? 12 : 1).plus(-1);
-  return start.plus(UNITS[`${unit}s`]! - 1);
+  return start.plus(unitOf(`${unit}s`) - 1);
 }
 
 function diff(date: DateValue, args: readonly Value[]): Value {
@@ -255,11 +256,11 @@ function diff(date: DateValue, args: readonly Value[]): Value {
   const seconds = Math.abs(other.at.getTime() - date.at.getTime()) / 1000;
   const inUnits = (unit: number): Callable => new Callable("in_units", () => Math.floor((seconds * 1000) / unit));
   return new Names("the time between two dates", {
-    in_weeks: inUnits(UNITS["weeks"]!),
-    in_days: inUnits(UNITS["days"]!),
-    in_hours: inUnits(UNITS["hours"]!),
-    in_minutes: inUnits(UNITS["minutes"]!),
-    in_seconds: inUnits(UNITS["seconds"]!),
+    in_weeks: inUnits(UNITS.weeks),
+    in_days: inUnits(UNITS.days),
+    in_hours: inUnits(UNITS.hours),
+    in_minutes: inUnits(UNITS.minutes),
+    in_seconds: inUnits(UNITS.seconds),
     total_seconds: new Callable("total_seconds", () => seconds),
   });
 }

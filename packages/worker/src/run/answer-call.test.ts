@@ -2,7 +2,6 @@ import { loadConfig } from "@millrace/shared/config";
 import { Database, DagVersions } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
-import { loadConfig } from "@millrace/shared/config";
 import { Secrets } from "@millrace/shared/secrets";
 import { testDatabase } from "@millrace/testkit";
 import { afterAll, expect, test } from "vitest";
