@@ -5,6 +5,7 @@ import { NODE } from "../authoring/refs.ts";
 import type { DagStructure } from "../reading/read-dag.ts";
 import { taskOptions } from "../reading/read-task.ts";
 import { decodeInputs, encodeValue } from "../values/codec.ts";
+import { encodeJson } from "../values/encode-json.ts";
 import { Pause } from "../waiting/pause.ts";
 import { OutletCollector } from "./asset-events.ts";
 import { decide, decides } from "./decide.ts";
@@ -89,7 +90,7 @@ export async function renderTask(
     hasEnded: false,
   };
   try {
-    const fields = await runScopes.run(scope, () => renderFields(task.body.fields ?? {}, scope, request.inputs));
+    const fields = await runScopes.run(scope, () => renderFields(task.body.fields ?? {}, scope, decodeInputs(request.inputs)));
     return { kind: "rendered", fields: shownFields(fields) };
   } catch (thrown) {
     return { kind: "failed", error: describeError(thrown) };
@@ -106,7 +107,7 @@ function templateScope(dag: DagStructure, task: TaskNode): Pick<RunScope, "dag" 
 async function renderAndTell(task: TaskNode, request: RunRequest, scope: RunScope): Promise<RenderedFields> {
   const { fields } = task.body;
   if (fields === undefined) return {};
-  const rendered = await renderFields(fields, scope, request.inputs);
+  const rendered = await renderFields(fields, scope, decodeInputs(request.inputs));
   await scope.host.setRenderedFields?.(shownFields(rendered));
   return rendered;
 }
