@@ -68,10 +68,16 @@ export class HttpFailed extends Error {
   override readonly name: string = "HttpFailed";
   /** Absent when there was no answer. */
   readonly status: number | undefined;
+  /** In how many seconds the server asks to come back, if it does. */
+  readonly retryAfter: number | undefined;
 
-  constructor(message: string, status?: number, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
+  constructor(
+    message: string,
+    about: { status?: number | undefined; retryAfter?: number | undefined; cause?: unknown },
+  ) {
+    super(message, about.cause === undefined ? undefined : { cause: about.cause });
+    this.status = about.status;
+    this.retryAfter = about.retryAfter;
   }
 }
 
@@ -109,7 +115,7 @@ export function http<A extends object = NoArguments, R = Json>(options: HttpOpti
       const response = await requestUntilAnswered(options, await requestOf(options, fields, scope), scope);
       if (options.logResponse === true) scope.host.log("info", response.text);
       if (options.responseCheck !== undefined && !(await options.responseCheck(response))) {
-        throw new HttpFailed("responseCheck did not accept the answer", response.status);
+        throw new HttpFailed("responseCheck did not accept the answer", response);
       }
       return options.responseFilter === undefined ? valueOf(response) : await options.responseFilter(response);
     },
@@ -163,51 +169,46 @@ async function requestUntilAnswered(
   const { method = "GET", retryDelay = 1, maxRetryDelay = 60 } = options;
   const attempts = options.attempts ?? (REPEATABLE.has(method) ? 3 : 1);
   for (let attempt = 1; ; attempt++) {
-    const end = await requestOnce(options, request, host.signal);
-    host.signal.throwIfAborted();
-    if ("response" in end) {
-      host.log("info", `${request.title}: ${end.response.status}`);
-      const wrong = judge(end.response, request.title, options.responseCheck !== undefined);
-      if (wrong === undefined) return end.response;
-      if (wrong instanceof HttpRefused) throw wrong;
-      end.error = wrong;
-    }
-    const asked = "response" in end ? retryAfter(end.response.headers["retry-after"]) : undefined;
-    const delay = asked ?? Math.min(maxRetryDelay, retryDelay * 2 ** (attempt - 1));
-    if (attempt >= attempts) throw end.error;
+    const wrong = await answerOnce(options, request, host).catch((error: unknown) => {
+      host.signal.throwIfAborted();
+      if (error instanceof HttpFailed && attempt < attempts) return error;
+      throw error;
+    });
+    if (!(wrong instanceof HttpFailed)) return wrong;
+    const delay = wrong.retryAfter ?? Math.min(maxRetryDelay, retryDelay * 2 ** (attempt - 1));
     if (delay > maxRetryDelay) {
-      throw new HttpFailed(
-        `${end.error?.message ?? request.title}; it asks to come back in ${delay} s`,
-        end.error?.status,
-      );
+      throw new HttpFailed(`${wrong.message}; it asks to come back in ${delay} s`, wrong);
     }
-    host.log("warn", `${end.error?.message ?? request.title}: again in ${delay} s (${attempt} of ${attempts})`);
+    host.log("warn", `${wrong.message}: again in ${delay} s (${attempt} of ${attempts})`);
     await sleep(delay, host.signal);
   }
 }
 
-type End = { response: HttpResponse; error?: HttpFailed } | { error: HttpFailed };
-
-async function requestOnce(
+async function answerOnce(
   {
+    responseCheck,
     timeout = 60,
     maxResponseBytes = 10 * 1024 * 1024,
-  }: Pick<HttpOptions<never, never>, "timeout" | "maxResponseBytes">,
+  }: Pick<HttpOptions<never, never>, "timeout" | "maxResponseBytes" | "responseCheck">,
   { url, init, title }: Prepared,
-  signal: AbortSignal,
-): Promise<End> {
+  host: RunScope["host"],
+): Promise<HttpResponse> {
   const deadline = AbortSignal.timeout(timeout * 1000);
+  let response: HttpResponse;
   try {
-    const answer = await fetch(url, { ...init, signal: AbortSignal.any([signal, deadline]) });
+    const answer = await fetch(url, { ...init, signal: AbortSignal.any([host.signal, deadline]) });
     const text = await readText(answer, maxResponseBytes, title);
     const headers = Object.fromEntries(answer.headers);
     const json = (): Json => JSON.parse(text) as Json; // what JSON.parse gives
-    return { response: { status: answer.status, headers, text, json } };
+    response = { status: answer.status, headers, text, json };
   } catch (error) {
     if (error instanceof FailTask) throw error;
     const why = deadline.aborted ? `no answer within ${timeout} s` : causeOf(error);
-    return { error: new HttpFailed(`${title}: ${why}`, undefined, { cause: error }) };
+    throw new HttpFailed(`${title}: ${why}`, { cause: error });
   }
+  host.log("info", `${title}: ${response.status}`);
+  judge(response, title, responseCheck !== undefined);
+  return response;
 }
 
 /** What `fetch` throws names the cause only in its cause. */
@@ -217,12 +218,18 @@ function causeOf(error: unknown): string {
   return [code, message].filter((part) => typeof part === "string" && part !== "").join(" ") || "the request failed";
 }
 
-/** With a check of its own the task judges every answer but "later" and "away". */
-function judge({ status, text }: HttpResponse, title: string, hasCheck: boolean): HttpRefused | HttpFailed | undefined {
-  if (status >= 200 && status < 300) return undefined;
+/**
+ * With a check of its own the task judges every answer but "later" and "away".
+ *
+ * @throws HttpRefused, HttpFailed
+ */
+function judge({ status, text, headers }: HttpResponse, title: string, hasCheck: boolean): void {
+  if (status >= 200 && status < 300) return;
   const message = `${title}: ${status}${text === "" ? "" : ` ${text.slice(0, 500)}`}`;
-  if (status >= 500 || LATER.has(status)) return new HttpFailed(message, status);
-  return hasCheck ? undefined : new HttpRefused(message, status);
+  if (status >= 500 || LATER.has(status)) {
+    throw new HttpFailed(message, { status, retryAfter: retryAfter(headers["retry-after"]) });
+  }
+  if (!hasCheck) throw new HttpRefused(message, status);
 }
 
 /** Seconds, or a date. */

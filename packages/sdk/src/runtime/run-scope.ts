@@ -1,10 +1,9 @@
 // What surrounds a running handler, carried by AsyncLocalStorage through everything that it awaits.
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Json } from "../spec/index.ts";
 import type { TaskClient } from "./task-client.ts";
 import type { RunHost, Waited } from "./protocol.ts";
 import type { TaskContext } from "./task-context.ts";
-import type { DagSpec, TaskSpec } from "../spec/index.ts";
+import type { DagSpec, Json, TaskSpec } from "../spec/index.ts";
 
 export interface RunScope {
   readonly context: TaskContext;

@@ -90,7 +90,9 @@ export async function renderTask(
     hasEnded: false,
   };
   try {
-    const fields = await runScopes.run(scope, () => renderFields(task.body.fields ?? {}, scope, decodeInputs(request.inputs)));
+    const fields = await runScopes.run(scope, () =>
+      renderFields(task.body.fields ?? {}, scope, decodeInputs(request.inputs)),
+    );
     return { kind: "rendered", fields: shownFields(fields) };
   } catch (thrown) {
     return { kind: "failed", error: describeError(thrown) };

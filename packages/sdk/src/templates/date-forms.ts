@@ -4,6 +4,5 @@ import { strftime } from "./strftime.ts";
 
 export const dsOf = (at: Date): string => strftime(at, "%Y-%m-%d");
 export const tsOf = (at: Date): string => isoformat(at);
-export const isoDateOf = tsOf;
 export const tsNodashOf = (at: Date): string => strftime(at, "%Y%m%dT%H%M%S");
 export const tsNodashWithTzOf = (at: Date): string => tsOf(at).replaceAll(/[-:]/g, "");

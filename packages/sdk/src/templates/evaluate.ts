@@ -25,6 +25,7 @@ import {
   isList,
   isMap,
   kindOf,
+  lettersOf,
   Names,
   textOf,
   Thing,
@@ -331,7 +332,7 @@ class Evaluator {
       if (typeof value === "number" && Number.isInteger(value)) return value;
       throw new TemplateError(`a slice needs whole numbers, got ${kindOf(value)}`);
     };
-    const items = typeof object === "string" ? [...object] : isList(object) ? object : undefined;
+    const items = typeof object === "string" ? lettersOf(object) : isList(object) ? object : undefined;
     if (items === undefined) throw new TemplateError(`${kindOf(object)} has no slices`);
     this.#budget.items(Math.min(items.length, 8));
     const taken = sliceOf<Value>(items, bound(node.start), bound(node.stop), bound(node.step) ?? 1);

@@ -1,7 +1,7 @@
 // The filters of Jinja that templates of data pipelines use, Airflow's for dates, and `quote` for the shell.
 import { bind, needInteger, needNumber, needText } from "./arguments.ts";
 import type { Budget } from "./budget.ts";
-import { dsOf, isoDateOf, tsNodashOf, tsOf, tsNodashWithTzOf } from "./date-forms.ts";
+import { dsOf, tsNodashOf, tsOf, tsNodashWithTzOf } from "./date-forms.ts";
 import { DateValue } from "./date-value.ts";
 import { capitalize, itemOf, joinTexts, memberOf, replaceText, strip, titleCase } from "./members.ts";
 import { TemplateError } from "./template-error.ts";
@@ -13,6 +13,7 @@ import {
   isList,
   isMap,
   kindOf,
+  lettersOf,
   textOf,
   toJson,
   truthOf,
@@ -36,7 +37,7 @@ const textIn = (call: FilterCall): string => textOf(present(call), call.budget);
 
 export function listIn({ budget, ...call }: FilterCall): readonly Value[] {
   const value = present({ ...call, budget });
-  if (typeof value === "string") return budget.list([...value]);
+  if (typeof value === "string") return budget.list(lettersOf(value));
   if (isMap(value)) return budget.list([...value.keys()]);
   if (isList(value)) return budget.list(value);
   throw new TemplateError(`${kindOf(value)} is no list`);
@@ -82,7 +83,7 @@ export const FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ["ts", onDate(tsOf)],
   ["ts_nodash", onDate(tsNodashOf)],
   ["ts_nodash_with_tz", onDate(tsNodashWithTzOf)],
-  ["isoformat", onDate(isoDateOf)],
+  ["isoformat", onDate(tsOf)],
   ["quote", (call) => call.budget.text(shellQuote(textIn(call)))],
   ["safe", present],
   ["string", onText((text) => text)],
@@ -349,7 +350,7 @@ function at(items: readonly Value[], index: number): Value {
 }
 
 function lengthOf(value: Value): number {
-  if (typeof value === "string") return [...value].length;
+  if (typeof value === "string") return lettersOf(value).length;
   if (isList(value)) return value.length;
   if (isMap(value)) return value.size;
   throw new TemplateError(`${kindOf(value)} has no length`);

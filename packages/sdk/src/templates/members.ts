@@ -8,6 +8,7 @@ import {
   isList,
   isMap,
   kindOf,
+  lettersOf,
   textOf,
   Thing,
   Undefined,
@@ -173,7 +174,7 @@ function split(text: string, separator: Value, max: number, fromRight: boolean):
 }
 
 export function replaceText(text: string, old: string, by: string, count: number, budget: Budget): string {
-  const parts = old === "" ? ["", ...text, ""] : text.split(old);
+  const parts = old === "" ? ["", ...lettersOf(text), ""] : text.split(old);
   const times = count < 0 ? parts.length - 1 : Math.min(count, parts.length - 1);
   budget.length(text.length + times * (by.length - old.length));
   const head = parts.slice(0, times + 1).join(by);
@@ -182,7 +183,8 @@ export function replaceText(text: string, old: string, by: string, count: number
 
 export function joinTexts(list: Value, between: string, budget: Budget): string {
   if (list instanceof Undefined) return list.fail();
-  const items = typeof list === "string" ? [...list] : isMap(list) ? [...list.keys()] : isList(list) ? list : undefined;
+  const items =
+    typeof list === "string" ? lettersOf(list) : isMap(list) ? [...list.keys()] : isList(list) ? list : undefined;
   if (items === undefined) throw new TemplateError(`join needs a list, got ${kindOf(list)}`);
   let length = 0;
   const texts = items.map((item) => {

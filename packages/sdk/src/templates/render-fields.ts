@@ -23,7 +23,7 @@ export type RenderedFields = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 20;
 
-/** @throws TemplateError that names the field */
+/** @throws TemplateError that names the task, the field and what is wrong there */
 export async function renderFields(
   fields: Readonly<Record<string, TemplateField>>,
   scope: RunScope,
@@ -31,6 +31,7 @@ export async function renderFields(
 ): Promise<RenderedFields> {
   const lookups = new Lookups();
   const names = airflowNames(scope, inputs, lookups);
+  const { taskId } = scope.context;
   const native = scope.dag?.renderTemplateAsNativeObj ?? false;
   const rendered: Record<string, unknown> = {};
   for (const [name, { value, code }] of Object.entries(fields)) {
@@ -39,7 +40,7 @@ export async function renderFields(
       // The factory's types ask for what such a function takes.
       rendered[name] = (await value(scope.context, inputs)) as unknown;
     } else {
-      rendered[name] = await render(value, name, { names, lookups, native, code }, 0);
+      rendered[name] = await render(value, name, { names, lookups, native, code, taskId }, 0);
     }
   }
   return rendered;
@@ -50,10 +51,11 @@ interface Rendering {
   readonly lookups: Lookups;
   readonly native: boolean;
   readonly code: CodeKind | undefined;
+  readonly taskId: string;
 }
 
 async function render(value: unknown, path: string, how: Rendering, depth: number): Promise<unknown> {
-  if (depth > MAX_DEPTH) throw new TemplateError(`template field "${path}": it nests more than ${MAX_DEPTH} deep`);
+  if (depth > MAX_DEPTH) throw wrong(path, how, `it nests more than ${MAX_DEPTH} deep`);
   if (typeof value === "string") return isTemplate(value) ? await renderText(value, path, how) : value;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
@@ -88,19 +90,12 @@ async function renderText(source: string, path: string, how: Rendering): Promise
       return only === undefined ? evaluateText(template, options) : toJson(only.value, options.budget);
     });
   } catch (error) {
-    if (error instanceof TemplateError) throw new TemplateError(`template field "${path}": ${error.message}`);
+    if (error instanceof TemplateError) throw wrong(path, how, error.message);
     // The evaluator runs on the stack of this process.
-    if (error instanceof RangeError) throw new TemplateError(`template field "${path}": it nests too deep`);
+    if (error instanceof RangeError) throw wrong(path, how, "it nests too deep");
     throw error;
   }
 }
 
-/** What a text of a DAG's file is for one attempt: for templates outside of operators. */
-export async function renderTemplate(
-  source: string,
-  path: string,
-  scope: RunScope,
-  inputs: Readonly<Record<string, Json>>,
-): Promise<string> {
-  return String((await renderFields({ [path]: { value: source } }, { ...scope }, inputs))[path]);
-}
+const wrong = (path: string, { taskId }: Rendering, message: string): TemplateError =>
+  new TemplateError(`template field "${path}" of task "${taskId}": ${message}`);

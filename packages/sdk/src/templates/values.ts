@@ -103,6 +103,9 @@ export function toJson(value: Value, budget: Budget): Json {
 export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 export const isMap = (value: Value): value is ReadonlyMap<string, Value> => value instanceof Map;
 
+/** Code points, which is what Python counts. */
+export const lettersOf = (text: string): readonly string[] => Array.from(text);
+
 /** Python's `str()`. */
 export function textOf(value: Value, budget: Budget): string {
   return typeof value === "string" ? value : budget.text(reprOf(value, budget));
