@@ -1,5 +1,5 @@
 // A chain of DAGs that assets start, from a task's outlet to the third DAG, and one that a watcher starts.
-import { allOf, Asset, AssetAlias, Dag, getClient, getContext } from "@millrace/sdk";
+import { allOf, Asset, AssetAlias, assetOrTime, Dag, getClient, getContext } from "@millrace/sdk";
 import { empty } from "@millrace/sdk/operators";
 import { defineTrigger } from "@millrace/sdk/triggers";
 
@@ -67,4 +67,17 @@ const inbox = new Asset({
 const watched = new Dag("assets_watched", { ...unpaused, schedule: [inbox] });
 watched.task(function read() {
   return getContext().triggeringAssetEvents.all.map((event) => event.extra);
+})();
+
+// Its one interval that is complete by time, and whatever comes for the asset from outside.
+const outside = new Asset({ name: "e2e_outside" });
+const either = new Dag("assets_either", {
+  ...unpaused,
+  startDate: new Date("2020-01-01T00:00:00Z"),
+  schedule: assetOrTime({ schedule: "0 0 1 1 *", assets: outside }),
+});
+either.task(function which() {
+  const { runType, logicalDate, triggeringAssetEvents } = getContext();
+  const events = triggeringAssetEvents.for(outside).map(({ extra }) => extra);
+  return { runType, hasDate: logicalDate !== null, events };
 })();

@@ -1,4 +1,4 @@
-import type { RunExplanation, TaskExplanation } from "@millrace/shared/db";
+import type { DagExplanation, RunExplanation, TaskExplanation } from "@millrace/shared/db";
 import { describeCondition, isFinished, type Condition } from "@millrace/shared/model";
 import type * as answers from "../types/index.ts";
 import { instant } from "./present-dag.ts";
@@ -51,6 +51,13 @@ export const presentDependencies = (found: TaskExplanation): answers.Dependencie
   },
 });
 
+export const presentDagExplanation = (found: DagExplanation): answers.DagExplanation => ({
+  dag_id: found.dagId,
+  is_paused: found.isPaused,
+  earliest: instant(found.earliest),
+  conditions: present(found.conditions),
+});
+
 export const presentRunExplanation = (found: RunExplanation): answers.RunExplanation => ({
   dag_id: found.dagId,
   dag_run_id: found.runId,
@@ -70,8 +77,11 @@ const presentReasons = ({ state, since, earliest, conditions }: Explained) => ({
   state: state === "none" ? null : state,
   since: instant(since),
   earliest: instant(earliest),
-  conditions: conditions.map((condition) => ({ ...condition, text: describeCondition(condition) })),
+  conditions: present(conditions),
 });
+
+const present = (conditions: readonly Condition[]) =>
+  conditions.map((condition) => ({ ...condition, text: describeCondition(condition) }));
 
 /** `no_live_scheduler` → `No Live Scheduler` */
 const wordsOf = (kind: string): string =>

@@ -22,7 +22,7 @@ export function presentRun(run: RunRow): DagRun {
     triggered_by: run.triggeredBy?.toLowerCase() ?? null,
     triggering_user_name: run.triggeringUserName,
     conf: run.conf,
-    note: null,
+    note: run.note,
     dag_versions:
       id === null || versionNumber === null || versionCreatedAt === null
         ? []

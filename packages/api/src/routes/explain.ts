@@ -1,12 +1,18 @@
-import { explainRun, explainTask } from "@millrace/shared/db";
+import { explainDag, explainRun, explainTask } from "@millrace/shared/db";
 import type { App, Context } from "../http/app.ts";
-import { presentDependencies, presentRunExplanation } from "../present/present-explanation.ts";
-import { RunPath, TaskPath } from "../schemas/common.ts";
-import { Dependencies, MapIndexQuery, MappedPath, RunExplanation } from "../schemas/history.ts";
+import { presentDagExplanation, presentDependencies, presentRunExplanation } from "../present/present-explanation.ts";
+import { DagPath, RunPath, TaskPath } from "../schemas/common.ts";
+import { DagExplanation, Dependencies, MapIndexQuery, MappedPath, RunExplanation } from "../schemas/history.ts";
 
 const RUN = "/api/v2/dags/:dag_id/dagRuns/:dag_run_id";
 
 export function explainRoutes(app: App, { db, config, versions }: Context): void {
+  app.get(
+    "/api/v2/dags/:dag_id/explain",
+    { schema: { params: DagPath, response: { 200: DagExplanation } } },
+    async ({ params }) => presentDagExplanation(await explainDag(db, versions, config, params.dag_id)),
+  );
+
   app.get(`${RUN}/explain`, { schema: { params: RunPath, response: { 200: RunExplanation } } }, async ({ params }) =>
     presentRunExplanation(await explainRun(db, versions, config, params.dag_id, params.dag_run_id)),
   );

@@ -73,6 +73,14 @@ export const TaskExplanation = Type.Object({
   holders: Type.Array(Holder),
 });
 
+/** Why a DAG has no new run. */
+export const DagExplanation = Type.Object({
+  dag_id: Type.String(),
+  is_paused: Type.Boolean(),
+  earliest: NullableInstant,
+  conditions: Type.Array(Reason),
+});
+
 export const RunExplanation = Type.Object({
   dag_id: Type.String(),
   dag_run_id: Type.String(),

@@ -40,5 +40,6 @@ export type Pool = Static<typeof operations.Pool>;
 export type Job = Static<typeof operations.Job>;
 export type Me = Static<typeof operations.Me>;
 export type Dependencies = Static<typeof history.Dependencies>;
+export type DagExplanation = Static<typeof history.DagExplanation>;
 export type RunExplanation = Static<typeof history.RunExplanation>;
 export type Backfill = Static<typeof backfills.Backfill>;

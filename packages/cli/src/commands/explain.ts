@@ -1,4 +1,4 @@
-import type { RunExplanation, TaskExplanation } from "@millrace/shared/db";
+import type { DagExplanation, RunExplanation, TaskExplanation } from "@millrace/shared/db";
 import type { Condition } from "@millrace/shared/model";
 import type { Command } from "commander";
 import { withDatabase } from "../actions.ts";
@@ -17,22 +17,30 @@ type Row = RunExplanation["tasks"][number];
 export const explain = (io: Io): Command =>
   addOutputOption(
     newCommand(io, "explain", {
-      about: "Say why a run, or one task of it, is where it is: what it waits for, and who holds that.",
-      examples: ["explain hello manual__1", "explain report 2026-01-31 load", "explain report 2026-01-31 load -o json"],
+      about:
+        "Say why a DAG gets no run, or why a run or one task of it is where it is: what it waits for, and who holds that.",
+      examples: [
+        "explain report",
+        "explain hello manual__1",
+        "explain report 2026-01-31 load",
+        "explain report 2026-01-31 load -o json",
+      ],
     })
       .argument("<dag>", "Id of the DAG.")
-      .argument("<run>", "Run id, or logical date.")
+      .argument("[run]", "Run id, or logical date. Default: what the DAG waits for before it gets a run.")
       .argument("[task]", "Id of the task. Default: the run as a whole.")
       .option("--map-index <n>", "Which instance of a mapped task.", mapIndex, -1),
-  ).action(async (dagId: string, run: string, taskId: string | undefined, options: Options) => {
+  ).action(async (dagId: string, run: string | undefined, taskId: string | undefined, options: Options) => {
     await withDatabase(io, async ({ db, config }) => {
-      const [{ DagVersions, explainRun, explainTask }, { describeCondition }, { findRun }] = await Promise.all([
-        import("@millrace/shared/db"),
-        import("@millrace/shared/model"),
-        import("./find-run.ts"),
-      ]);
-      const { runId } = await findRun({ db }, dagId, run);
+      const [{ DagVersions, explainDag, explainRun, explainTask }, { describeCondition }, { findRun }] =
+        await Promise.all([import("@millrace/shared/db"), import("@millrace/shared/model"), import("./find-run.ts")]);
       const versions = new DagVersions(db);
+      if (run === undefined) {
+        const found = await explainDag(db, versions, config, dagId);
+        await printDag(io, options.output, found, describeCondition);
+        return;
+      }
+      const { runId } = await findRun({ db }, dagId, run);
       const found =
         taskId === undefined
           ? await explainRun(db, versions, config, dagId, runId)
@@ -42,6 +50,22 @@ export const explain = (io: Io): Command =>
   });
 
 type Say = (condition: Condition) => string;
+
+async function printDag(io: Io, output: OutputOption["output"], found: DagExplanation, say: Say): Promise<void> {
+  if (output === "table") {
+    io.out(`${found.dagId}${found.isPaused ? " is paused" : ""}\n`);
+    for (const condition of found.conditions) io.out(`  ${say(condition)}\n`);
+    return;
+  }
+  const conditions = found.conditions.map((condition) => ({ ...condition, text: say(condition) }));
+  const columns = [
+    { key: "dag_id", value: () => found.dagId },
+    { key: "is_paused", value: () => found.isPaused },
+    { key: "earliest", value: () => found.earliest },
+    { key: "conditions", value: () => conditions },
+  ];
+  await printList(io, output, columns, [found]);
+}
 
 async function print(
   io: Io,

@@ -1,10 +1,11 @@
 import type { AssetConditionSpec, DagSpec } from "@millrace/sdk/spec";
-import { setPaused, writeAssetEvents, type NewAssetEvent } from "@millrace/shared/db";
+import { replanDags, setPaused, writeAssetEvents, type NewAssetEvent } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import { describe, expect, test } from "vitest";
 import { recordAssets } from "../dag-processor/record/record-assets.ts";
 import { installation } from "../fixtures/installation.ts";
 import { createAssetRuns } from "./create-asset-runs.ts";
+import { createDueRuns } from "./create-due-runs.ts";
 import { createPartitionRuns } from "./create-partition-runs.ts";
 
 const world = await installation();
@@ -213,6 +214,71 @@ describe("races", () => {
     expect(new Set(two).size).toBe(two.length);
     expect(two.length).toBe(101);
     expect((await runs("one")).every((events) => events.length > 0)).toBe(true);
+  }, 60_000);
+});
+
+describe("a DAG of assets or time", () => {
+  const time = { kind: "cron", cron: "*/5 * * * *", timezone: "UTC", dst: { gap: "shift", fold: "first" } } as const;
+  const HOUR = 3_600_000;
+
+  /** A DAG of the last two hours, whose every interval is to run, and that an asset starts as well. */
+  const either = async (dagId: string, more: { readonly maxActiveRuns?: number } = {}) => {
+    const startDate = new Date(Math.floor(Date.now() / HOUR - 2) * HOUR);
+    const schedule = { kind: "assetOrTime", time, assets: asset("a") } as const;
+    const spec = { schedule, startDate: startDate.toISOString(), catchup: true };
+    await world.seedDag(dagId, { use: {} }, { ...more, spec });
+    const [row] = await db.read<{ data: DagSpec }>(`select data from serialized_dag where dag_id = $1`, [dagId]);
+    if (row === undefined) throw new Error("no spec");
+    await db.transaction((tx) => recordAssets(tx, [row.data], []));
+    await db.transaction((tx) => replanDags(tx, [dagId]));
+    return startDate;
+  };
+  const byType = async (dagId: string) =>
+    await db.read<{ run_type: string; logical: Date | null; events: number; state: string }>(
+      `select run_type, logical_date as logical, state,
+         (select count(*)::int from dagrun_asset_event e where e.dag_run_id = r.id) as events
+       from dag_run r where dag_id = $1 order by logical_date, id`,
+      [dagId],
+    );
+
+  test("runs by time without events, and by an event without a date; neither takes what is the other's", async () => {
+    await either("e", { maxActiveRuns: 2 });
+    await emit(named("a"));
+    await db.transaction((tx) => createDueRuns({ tx, versions, config, log }));
+    expect((await byType("e")).map((run) => run.run_type)).toEqual(["scheduled", "scheduled"]);
+    expect(await queued()).toBe(1);
+    expect(await create()).toEqual({ created: 0, waiting: true });
+    await db.read(`update dag_run set state = 'running'`);
+    await db.read(`update dag_run set state = 'success'`);
+    const [pointer] = await db.read(`select next_dagrun from dag`);
+    expect(await create()).toMatchObject({ created: 1 });
+    const made = await byType("e");
+    expect(made.map(({ run_type: type, events }) => [type, events])).toEqual([
+      ["scheduled", 0],
+      ["scheduled", 0],
+      ["asset_triggered", 1],
+    ]);
+    expect(made[2]?.logical).toBeNull();
+    expect(await db.read(`select next_dagrun from dag`)).toEqual([pointer]);
+  });
+
+  test("with two schedulers has each interval once and each event once, whatever comes between", async () => {
+    world.onMessage(world.work);
+    const startDate = await either("e", { maxActiveRuns: 3 });
+    await Promise.all([world.startScheduler(), world.startScheduler()]);
+    for (let i = 0; i < 10; i++) await Promise.all([emit(named("a")), emit(named("a")), emit(named("a"))]);
+    await world.until("all intervals and events are over", async () => {
+      const open = await world.count(`dag_run where state in ('queued', 'running')`);
+      const due = await world.count(`dag where next_dagrun_create_after <= now()`);
+      return (await queued()) === 0 && open === 0 && due === 0;
+    });
+    const made = await byType("e");
+    const dates = made.flatMap(({ logical }) => logical?.getTime() ?? []);
+    expect(dates.length).toBeGreaterThanOrEqual(24);
+    expect(dates).toEqual(dates.map((_, i) => startDate.getTime() + i * 300_000));
+    expect(made.filter(({ logical }) => logical !== null).every(({ events }) => events === 0)).toBe(true);
+    const events = (await runs("e")).flat();
+    expect(events.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
   }, 60_000);
 });
 

@@ -5,6 +5,7 @@ export { createRuns, type NewRun } from "./create-runs.ts";
 export { Database, type DatabaseOptions, type Queryable } from "./database.ts";
 export { CommitUnknownError, isRefused, isUnavailable } from "./failures.ts";
 export { DagVersions } from "./dag-versions.ts";
+export { explainDag, type DagExplanation } from "./explain-dag.ts";
 export { explainRun, explainTask, type Explanation, type RunExplanation, type TaskExplanation } from "./explain.ts";
 export { runSql, type RunSqlOptions } from "./run-sql.ts";
 export { ForeignDatabases, type ForeignAnswer, type ForeignDatabasesOptions } from "./foreign-databases.ts";

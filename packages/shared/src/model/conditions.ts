@@ -1,6 +1,7 @@
 // Why a run or a task instance is where it is, as values that programs can read, and the sentence for each. Only what the
 // deciders really look at is here.
 import { sayCause, type Cause } from "./cause.ts";
+import { describeDagCondition, type DagCondition } from "./conditions-of-dags.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -13,6 +14,7 @@ export interface TaskName {
 export type Condition =
   | Exclude<Cause, { readonly kind: "retry_delay" | "poke_delay" }>
   | { readonly kind: "retry_delay" | "poke_delay"; readonly until: number | null }
+  | DagCondition
   // Of everything.
   | { readonly kind: "dag_paused" }
   | { readonly kind: "no_live_scheduler"; readonly lastSeen: number | null }
@@ -197,6 +199,8 @@ export function describeCondition(condition: Condition): string {
       return "the DAG version of its run no longer has the task";
     case "finished":
       return `it is ${c.state}${because(c.reason)}`;
+    default:
+      return describeDagCondition(c);
   }
 }
 

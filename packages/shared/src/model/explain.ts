@@ -125,7 +125,9 @@ export function explainRun(s: Situation): readonly Condition[] {
 /** The earliest that anything can happen, as far as the clock alone decides; null when it is not what is waited for. */
 export function earliestOf(conditions: readonly Condition[]): number | null {
   const times = conditions.flatMap((c) =>
-    c.kind === "retry_delay" || c.kind === "poke_delay" || c.kind === "run_after_in_future" ? (c.until ?? []) : [],
+    c.kind === "retry_delay" || c.kind === "poke_delay" || c.kind === "run_after_in_future" || c.kind === "next_run"
+      ? (c.until ?? [])
+      : [],
   );
   return times.length === 0 ? null : Math.max(...times);
 }

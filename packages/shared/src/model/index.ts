@@ -7,6 +7,7 @@ export { buildDagGraph, type DagGraph, type TaskNode } from "./dag-graph.ts";
 export * from "./decide-changes.ts";
 export * from "./decide-run.ts";
 export * from "./decide-task.ts";
+export * from "./explain-dag.ts";
 export * from "./explain.ts";
 export * from "./fail-fast.ts";
 export { runLane } from "./lane.ts";

@@ -102,6 +102,7 @@ export async function deleteQueuedEvents(db: Database, filter: QueuedFilter, use
   return await db.transaction(
     async (tx) => {
       const dropped = await tx.run(dropQueuedEvents, [assetId, dagId, before]);
+      if (dropped.length === 0) return 0;
       const extra = JSON.stringify({ asset_id: assetId, dropped: dropped.length });
       await tx.run(insertLog, [
         ["delete_queued_asset_events"],

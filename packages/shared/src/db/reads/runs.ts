@@ -30,6 +30,8 @@ export interface RunRow {
   readonly versionNumber: number | null;
   readonly versionCreatedAt: Date | null;
   readonly dagDisplayName: string;
+  /** What a person or a task wrote beside it. */
+  readonly note: string | null;
 }
 
 export interface RunFilter extends PageRequest {
@@ -62,7 +64,8 @@ const SORT = {
   duration: DURATION,
 };
 const COLUMNS = `r.*, ${DURATION} as duration, v.version_number, v.created_at as version_created_at,
-  coalesce(d.dag_display_name, r.dag_id) as dag_display_name`;
+  coalesce(d.dag_display_name, r.dag_id) as dag_display_name,
+  (select n.content from dag_run_note n where n.dag_run_id = r.id) as note`;
 
 const withNames = (query: Query): Query =>
   query.joinRaw("left join dag d on d.dag_id = r.dag_id left join dag_version v on v.id = r.created_dag_version_id");

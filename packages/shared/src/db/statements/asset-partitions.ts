@@ -60,6 +60,8 @@ export interface PendingPartition {
   readonly id: number;
   readonly dagId: string;
   readonly key: string;
+  /** When the first of its events came. */
+  readonly since: Date;
   readonly assets: readonly Pick<QueuedAsset, "name" | "uri" | "aliases">[];
 }
 
@@ -67,7 +69,7 @@ export interface PendingPartition {
 export const readPendingPartitions = defineStatement<readonly [dagIds: readonly string[]], PendingPartition>({
   name: "read-pending-partitions",
   sql: `
-select p.id, p.target_dag_id as "dagId", p.partition_key as key,
+select p.id, p.target_dag_id as "dagId", p.partition_key as key, p.created_at as since,
   (select jsonb_agg(jsonb_build_object('name', a.name, 'uri', a.uri, 'aliases', ${ALIASES}))
    from asset a where a.id in (select l.asset_id from partitioned_asset_key_log l where l.asset_partition_dag_run_id = p.id)) as assets
 from asset_partition_dag_run p
