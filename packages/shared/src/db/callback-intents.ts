@@ -4,8 +4,8 @@
 
 const WANTED = `current_setting('millrace.run_callbacks', true) is distinct from 'off'`;
 
-export const TASK_INTENTS_WHEN = `new.callbacks <> '{}' and new.state is distinct from old.state
-    and new.state in ('success', 'failed', 'skipped', 'up_for_retry')`;
+// Each statement reads its triggers' conditions anew, rows or none: they are short, and the functions ask the rest.
+export const TASK_INTENTS_WHEN = `new.callbacks <> '{}' and new.state is distinct from old.state`;
 
 /** The attempt is the one that ended: a retry has given the row a new id by now. */
 export const TASK_INTENTS = `
@@ -31,7 +31,7 @@ export const TASK_INTENTS = `
     and (old.state is distinct from 'shutdown' or old.callbacks_wanted)
   on conflict do nothing;`;
 
-export const RUN_INTENTS_WHEN = `new.callbacks <> '{}' and new.state <> old.state and new.state in ('success', 'failed')`;
+export const RUN_INTENTS_WHEN = `new.callbacks <> '{}' and new.state <> old.state`;
 
 /** The verdict's reason in Airflow's words; a state that was set by hand, however that is worded, is `marked`. */
 export const RUN_INTENTS = `
@@ -44,5 +44,5 @@ export const RUN_INTENTS = `
         then new.state_reason else 'marked' end)
   from (select) nothing
   left join dag_version v on v.id = new.created_dag_version_id
-  where case new.state when 'success' then 'onSuccess' else 'onFailure' end = any (new.callbacks) and ${WANTED}
+  where new.state in ('success', 'failed') and case new.state when 'success' then 'onSuccess' else 'onFailure' end = any (new.callbacks) and ${WANTED}
   on conflict do nothing;`;

@@ -59,6 +59,22 @@ describe("a change of a task instance by hand", () => {
     expect(await transitions(db)).toEqual([]);
   });
 
+  test("is refused when it gives a row another key in the log", async () => {
+    await seedTask(db, run, "a");
+    for (const change of ["row_id = default", "row_id = default, state = 'scheduled', epoch = epoch + 1"]) {
+      await expect(db.read(`update task_instance set ${change}`)).rejects.toEqual(
+        refused("MR001", /row_id is the key of its history/),
+      );
+    }
+  });
+
+  test("is refused when it goes on from one illegal change to a legal epoch", async () => {
+    await seedTask(db, run, "a", { state: "success" });
+    await expect(db.read("update task_instance set state = 'running', epoch = epoch + 2")).rejects.toEqual(
+      refused("MR001", /cannot go from success to running/),
+    );
+  });
+
   test("is refused whole when one row of many is illegal", async () => {
     await seedTask(db, run, "a", { state: "scheduled" });
     await seedTask(db, run, "b", { state: "success" });
