@@ -56,7 +56,7 @@ export class Scheduler implements Service {
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#clock = deps.clock ?? systemClock;
-    this.#versions = new DagVersions(deps.db);
+    this.#versions = new DagVersions(deps.db, undefined, deps.config.core.max_map_length);
     this.#dispatcher = new Dispatcher(deps.broker, deps.log);
     this.#filler = new BackfillFiller(deps, this.#versions);
     const { scheduler } = deps.config;

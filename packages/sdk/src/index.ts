@@ -27,8 +27,32 @@ export type {
   SchedulePreset,
   TaskGroupOptions,
 } from "./authoring/dag-options.ts";
-export type { Handler, Input, Inputs, NoArguments, OutputOf, TaskBody, TaskFactory } from "./authoring/handlers.ts";
-export type { DagEnd, DagTaskEnd, Output, TaskRef, TeardownOptions, ValueRef } from "./authoring/refs.ts";
+export type {
+  Handler,
+  Input,
+  Inputs,
+  Lists,
+  Mappable,
+  NoArguments,
+  OutputOf,
+  Returned,
+  TaskBody,
+  TaskFactory,
+} from "./authoring/handlers.ts";
+export { concat, zip, zipLongest } from "./authoring/lists.ts";
+export { collect } from "./authoring/node-ref.ts";
+export type {
+  DagEnd,
+  DagTaskEnd,
+  LazyList,
+  ListOf,
+  MappedRef,
+  MappedTaskRef,
+  Output,
+  TaskRef,
+  TeardownOptions,
+  ValueRef,
+} from "./authoring/refs.ts";
 export {
   cron,
   cronTrigger,

@@ -4,6 +4,7 @@ import type { Json } from "@millrace/sdk/spec";
 import {
   captureOutput,
   MemoryStore,
+  nameOf,
   runInProcess,
   type InProcessResult,
   type LogLevel,
@@ -39,7 +40,7 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
     const artifact = {
       ...found.artifact,
       run: ((request, host) =>
-        capture.within(request.taskId, () => found.artifact.run(request, host))) as typeof found.artifact.run,
+        capture.within(nameOf(request), () => found.artifact.run(request, host))) as typeof found.artifact.run,
     };
     const result = await runInProcess(artifact, found.spec, {
       logicalDate: (options.logicalDate ?? new Date()).getTime(),
@@ -53,10 +54,10 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
       maxXComBytes: config.core.max_xcom_bytes,
       maxRetryDelay: config.core.max_task_retry_delay,
       signal: stop.signal,
-      onLog: (task, level, message) => capture.outside(() => log(task.taskId, level, message)),
+      onLog: (task, level, message) => capture.outside(() => log(nameOf(task), level, message)),
       onChange: (changed, all) =>
         capture.outside(() => {
-          progress.show(all.map((task) => ({ label: task.taskId, state: task.state, note: noteOf(task) })));
+          progress.show(all.map((task) => ({ label: nameOf(task), state: task.state, note: noteOf(task) })));
           showError(io, progress, found, changed);
         }),
       ...(options.respectRetryDelay === true
@@ -81,10 +82,11 @@ const logLine = (io: Io, taskId: string, level: LogLevel, message: string): stri
   return `${io.colors.dim(`${taskId} |`)} ${shown}`;
 };
 
-function showError(io: Io, progress: Progress, found: FoundDag, { taskId, state, error, tryNumber }: TestTask): void {
+function showError(io: Io, progress: Progress, found: FoundDag, task: TestTask): void {
+  const { state, error, tryNumber } = task;
   if (error === undefined || (state !== "failed" && state !== "up_for_retry")) return;
   const text = error.stack === undefined ? `${error.name}: ${error.message}` : found.mapStack(error.stack);
-  const head = `${taskId} failed in try ${tryNumber}${state === "up_for_retry" ? ", to be tried again" : ""}`;
+  const head = `${nameOf(task)} failed in try ${tryNumber}${state === "up_for_retry" ? ", to be tried again" : ""}`;
   progress.print(`${io.colors.red(head)}\n${text.trimEnd().replace(/^/gm, "  ")}`);
 }
 
@@ -97,7 +99,7 @@ const noteOf = (task: TestTask): string | undefined =>
     .join(", ") || undefined;
 
 const COLUMNS: readonly Column<TestTask>[] = [
-  { key: "task", value: (task) => task.taskId },
+  { key: "task", value: nameOf },
   { key: "state", value: (task) => task.state },
   { key: "tries", value: (task) => task.tryNumber },
   { key: "ms", value: (task) => task.durationMs, shown: (task) => task.durationMs?.toFixed(0) ?? "-" },
@@ -113,7 +115,7 @@ const firstLine = (text: string | undefined): string => text?.split("\n")[0]?.sl
 async function summarize(io: Io, found: FoundDag, result: InProcessResult): Promise<void> {
   io.out("\n");
   await printList(io, "table", COLUMNS, result.tasks);
-  const failed = result.tasks.filter((task) => task.state === "failed").map((task) => task.taskId);
+  const failed = result.tasks.filter((task) => task.state === "failed").map(nameOf);
   const colour = result.state === "success" ? io.colors.green : io.colors.red;
   const why =
     result.verdict.kind === "failed"

@@ -5,9 +5,12 @@ import type { TaskSpec } from "@millrace/sdk/spec";
 import {
   applyDecisions,
   finishRuns,
+  loadLists,
+  loadMappedTasks,
   loadPast,
   loadRuns,
   loadTasks,
+  markAttempts,
   nextRuns,
   runsWithoutUnfinished,
   startFromTriggers,
@@ -17,15 +20,18 @@ import {
 } from "@millrace/shared/db";
 import {
   decideChanges,
+  isFinished,
   judgeLeaves,
   judgeRun,
   type Change,
   type DagGraph,
+  type Expansion,
   type PastView,
 } from "@millrace/shared/model";
 import { messageOf } from "@millrace/shared/errors";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
+import { writeExpansions } from "./expand-cases.ts";
 
 export interface Target {
   readonly run: LockedRun;
@@ -56,6 +62,8 @@ export interface Case {
   changes: readonly Change<TaskInstanceSnapshot>[];
   /** Its examination failed: nothing of it is written. */
   isBroken: boolean;
+  /** What becomes of mapped tasks before those changes are made. */
+  expansions: readonly Expansion<TaskInstanceSnapshot>[];
 }
 
 /** What an examination decided, before any of it is written. */
@@ -66,7 +74,7 @@ export interface Decided {
 
 export async function decideExamined(deps: ActorDeps, targets: readonly Target[]): Promise<Decided> {
   if (targets.length === 0) return { cases: [], stopped: [] };
-  const cases = await openCases(deps, targets);
+  const cases = await expandCases(deps, await openCases(deps, targets));
   return { cases, stopped: await applyFailFast(deps, cases) };
 }
 
@@ -101,43 +109,63 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
       deps.log.error({ dag, run, cause: deps.versions.whyNot(versionId) }, "the DAG version of a run cannot be used");
       return [];
     }
-    return [{ target, graph, known: new Map(), past: undefined, changes: [], isBroken: false }];
+    return [{ target, graph, known: new Map(), past: undefined, changes: [], expansions: [], isBroken: false }];
   });
   const past = await loadPast(
     deps.tx,
     cases.map((c) => ({ id: c.target.run.id, graph: c.graph })),
   );
   for (const c of cases) c.past = past.get(c.target.run.id);
-  await loadWhole(
-    deps,
-    cases.filter((c) => c.target.changed === null),
-  );
-  let wanted = new Map<Case, ReadonlySet<string>>(
-    cases.filter((c) => c.target.changed !== null).map((c) => [c, firstLook(c)]),
-  );
+  // A mapped task is read in its own way, task by task.
+  const [whole, named] = partition(cases, (c) => c.target.changed === null && !c.graph.isMapped);
+  await loadWhole(deps, whole);
+  await loadMissing(deps, new Map(named.map((c) => [c, firstLook(c)])));
+  await settle(deps, cases);
+  return cases.filter((c) => !c.isBroken);
+}
+
+/** Expands mapped tasks of which that is due, and decides anew what follows. Whoever calls it has locked the runs. */
+export async function expandCases(deps: ActorDeps, cases: readonly Case[]): Promise<readonly Case[]> {
+  for (let open = cases; ;) {
+    open = open.filter((c) => c.expansions.length > 0);
+    if (open.length === 0) return cases.filter((c) => !c.isBroken);
+    await writeExpansions(deps, open);
+    await settle(deps, open);
+  }
+}
+
+/** Decides, and reads what is still needed for that, until nothing is. */
+async function settle(deps: ActorDeps, cases: readonly Case[]): Promise<void> {
   for (;;) {
-    await loadMissing(deps, wanted);
-    wanted = new Map();
+    const wanted = new Map<Case, ReadonlySet<string>>();
     for (const c of cases) {
       const missing = decide(deps, c);
       if (missing.size > 0) wanted.set(c, missing);
     }
-    if (wanted.size === 0) return cases.filter((c) => !c.isBroken);
+    if (wanted.size === 0) return;
+    await loadMissing(deps, wanted);
   }
 }
 
 /** One run that cannot be decided must not keep the others of its pass from going on. */
 function decide(deps: ActorDeps, c: Case): ReadonlySet<string> {
   try {
-    const { changes, missing } = decideChanges(c.graph, c.known, candidatesOf(c), c.past);
+    const { changes, expansions, missing } = decideChanges(c.graph, c.known, candidatesOf(c), c.past);
     c.changes = changes;
+    c.expansions = expansions;
     return missing;
   } catch (error) {
     const { dagId: dag, runId: run } = c.target.run;
     deps.log.error({ dag, run, cause: messageOf(error) }, "a run could not be examined; the others go on");
     c.isBroken = true;
+    c.changes = [];
+    c.expansions = [];
     return new Set();
   }
+}
+
+function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly [T[], T[]] {
+  return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 
 const candidatesOf = ({ target, graph }: Case): Iterable<string> =>
@@ -147,6 +175,7 @@ const candidatesOf = ({ target, graph }: Case): Iterable<string> =>
 
 /** What a decision about the neighbours of the changed tasks reads, at the least. */
 function firstLook(c: Case): Set<string> {
+  if (c.target.changed === null) return new Set(c.graph.tasks.keys());
   const wanted = new Set<string>();
   for (const id of candidatesOf(c)) {
     wanted.add(id);
@@ -167,15 +196,45 @@ async function loadWhole(deps: ActorDeps, cases: readonly Case[]): Promise<void>
 }
 
 async function loadMissing(deps: ActorDeps, wanted: ReadonlyMap<Case, ReadonlySet<string>>): Promise<void> {
-  const keys = [...wanted].flatMap(([c, ids]) => [...ids].map((id) => ({ run: c.target.run, id })));
+  const keys = [...wanted].flatMap(([c, ids]) => [...ids].map((id) => ({ c, run: c.target.run, id })));
   if (keys.length === 0) return;
-  const rows = await deps.tx.run(loadTasks, [
-    keys.map((key) => key.run.dagId),
-    keys.map((key) => key.run.runId),
-    keys.map((key) => key.id),
-  ]);
+  const [many, few] = partition(keys, ({ c, id }) => c.graph.isMapped && isMappedByItself(c, id));
+  const load = async (statement: typeof loadTasks, of: typeof keys) =>
+    of.length === 0
+      ? []
+      : await deps.tx.run(statement, [
+          of.map((key) => key.run.dagId),
+          of.map((key) => key.run.runId),
+          of.map((key) => key.id),
+        ]);
+  const rows = await Promise.all([load(loadTasks, few), load(loadMappedTasks, many)]);
   for (const [c, ids] of wanted) for (const id of ids) c.known.set(id, []);
-  keep([...wanted.keys()], rows);
+  keep([...wanted.keys()], rows.flat());
+  await addLists(
+    deps,
+    keys.filter(({ c, id }) => c.graph.isMapped && (c.graph.tasks.get(id)?.listPaths.length ?? 0) > 0),
+  );
+}
+
+/** Of a task that is mapped by its group the instances are told apart: each is looked at by those of its own index. */
+const isMappedByItself = ({ graph }: Case, id: string): boolean => {
+  const node = graph.tasks.get(id);
+  return node?.mapping !== undefined && node.mapGroup === undefined;
+};
+
+/** Tells of ended tasks how long the lists are that they returned. */
+async function addLists(deps: ActorDeps, keys: readonly { readonly c: Case; readonly id: string }[]): Promise<void> {
+  const ended = keys.filter(({ c, id }) => (c.known.get(id) ?? []).every(({ state }) => isFinished(state)));
+  if (ended.length === 0) return;
+  const lists = await loadLists(
+    deps.tx,
+    ended.map(({ c, id }) => ({ dagRunId: c.target.run.id, graph: c.graph, taskId: id })),
+  );
+  for (const [i, { c, id }] of ended.entries()) {
+    const [first, ...rest] = c.known.get(id) ?? [];
+    const found = lists[i];
+    if (first !== undefined && found !== undefined) c.known.set(id, [{ ...first, lists: found }, ...rest]);
+  }
 }
 
 function keep(cases: readonly Case[], rows: readonly TaskInstanceSnapshot[]): void {
@@ -194,12 +253,14 @@ async function applyChanges(deps: ActorDeps, cases: readonly Case[]): Promise<{ 
     .flatMap((c) => c.changes.map((change) => ({ ...change, spec: c.graph.tasks.get(change.ti.taskId)?.spec })))
     .sort((a, b) => (a.ti.id < b.ti.id ? -1 : 1));
   const isWait = (change: (typeof all)[number]) => change.to === "deferred";
+  const isFailure = (change: (typeof all)[number]) => change.to === "failed";
   const [scheduled, deferred] = await Promise.all([
     writeDecisions(
       deps,
-      all.filter((change) => !isWait(change)),
+      all.filter((change) => !isWait(change) && !isFailure(change)),
     ),
     writeWaits(deps, all.filter(isWait)),
+    writeFailures(deps, all.filter(isFailure)),
   ]);
   return { scheduled, deferred };
 }
@@ -216,6 +277,18 @@ async function writeDecisions(deps: ActorDeps, changes: readonly Written[]): Pro
   ]);
   const ids = new Set(applied.map((row) => row.id));
   return changes.filter((change) => change.to === "scheduled" && ids.has(change.ti.id)).length;
+}
+
+/** Tasks that cannot be expanded. */
+async function writeFailures(deps: ActorDeps, changes: readonly Written[]): Promise<void> {
+  if (changes.length === 0) return;
+  for (const { ti, reason } of changes) deps.log.info({ task: ti.taskId, reason }, "a mapped task cannot be expanded");
+  await deps.tx.run(markAttempts, [
+    changes.map(({ ti }) => ti.id),
+    changes.map(({ ti }) => ti.epoch),
+    changes.map(() => "failed"),
+    changes.map(({ reason }) => reason),
+  ]);
 }
 
 /** Tasks that begin with a wait. */

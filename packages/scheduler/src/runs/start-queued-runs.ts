@@ -15,7 +15,7 @@ import {
 import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
-import { NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
+import { expandCases, NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
 
 const RUNS_LOOKED_AT_PER_DAG = 50;
 const LOOKED_AT_BEYOND_ROOM = 5;
@@ -46,7 +46,9 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
   const queue = new Map(waiting.map((one) => [one.run.id, one]));
   const room = new Map(waiting.map((one) => [one.limit, one.room]));
   const admitted = cases
-    .filter((c) => c.graph.tasks.size > 0 && canStart(c.changes.length, [...c.known.values()].flat()))
+    .filter(
+      (c) => c.graph.tasks.size > 0 && canStart(c.changes.length + c.expansions.length, [...c.known.values()].flat()),
+    )
     .flatMap((c) => {
       const one = queue.get(c.target.run.id);
       return one === undefined ? [] : [{ c, ...one }];
@@ -59,7 +61,8 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
     })
     .map(({ c }) => c);
   if (admitted.length > 0) await deps.tx.run(startRuns, [admitted.map((c) => c.target.run.id).sort((a, b) => a - b)]);
-  const examined = await writeExamined(deps, { cases: admitted, stopped: await applyFailFast(deps, admitted) });
+  const started = await expandCases(deps, admitted);
+  const examined = await writeExamined(deps, { cases: started, stopped: await applyFailFast(deps, started) });
   const finished =
     empty.length === 0
       ? []

@@ -1,3 +1,4 @@
+import type { TaskOptions } from "./task-options.ts";
 import type { Catchup, Json } from "../spec/index.ts";
 import type { AssetCondition, AssetOrTime, PartitionedAssets } from "../assets/conditions.ts";
 import type { DeclaredSchedule } from "./schedules.ts";
@@ -121,4 +122,6 @@ export interface DagOptions {
 export interface TaskGroupOptions {
   /** Shown in the graph when the pointer rests on the group. */
   readonly tooltip?: string;
+  /** Options of every task in the group, and in the groups inside it, that does not say otherwise. Airflow's `default_args`. */
+  readonly defaults?: Omit<TaskOptions, "taskId" | "triggerRule">;
 }

@@ -53,7 +53,7 @@ export interface DagTestTask {
 export interface DagTestResult {
   readonly runId: string;
   readonly state: "success" | "failed";
-  /** By task id. */
+  /** By task id; the instances of a mapped task as `task[0]`, `task[1]` and so on. */
   readonly tasks: Readonly<Record<string, DagTestTask>>;
 }
 

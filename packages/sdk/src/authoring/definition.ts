@@ -13,13 +13,18 @@ export interface TaskNode {
   readonly options: unknown;
   readonly declaredAt: CallSite;
   /** Set by the call of the factory. */
-  placement: { readonly inputs: unknown; readonly at: CallSite } | undefined;
+  placement: { readonly inputs: unknown; readonly at: CallSite; readonly mapping?: MappingGiven } | undefined;
   isSetup: boolean;
   isTeardown: boolean;
   onFailureFailDagrun: boolean;
   /** Set when the task's value decides an `if` or a `switch`. */
   decision: Decision | undefined;
 }
+
+/** What was given to `expand` or `expandKwargs`. */
+export type MappingGiven =
+  | { readonly kind: "expand"; readonly lists: unknown }
+  | { readonly kind: "expandKwargs"; readonly list: unknown; readonly strict: boolean };
 
 export interface GroupNode {
   readonly kind: "group";
@@ -28,6 +33,8 @@ export interface GroupNode {
   readonly parent: GroupNode | undefined;
   readonly options: unknown;
   readonly declaredAt: CallSite;
+  /** Set when the group is mapped. */
+  mapping: { readonly given: MappingGiven; readonly at: CallSite } | undefined;
 }
 
 export type Node = TaskNode | GroupNode;

@@ -1,7 +1,7 @@
 // How the types of a handler reach the call that places its task.
 import type { TriggerRule } from "../spec/index.ts";
 import type { Operator } from "../operators/operator.ts";
-import type { DagEnd, Output, TaskRef } from "./refs.ts";
+import type { DagEnd, ListOf, MappedTaskRef, Output, TaskRef } from "./refs.ts";
 
 /** The argument of a handler that takes none. */
 export type NoArguments = Readonly<Record<string, never>>;
@@ -29,14 +29,44 @@ export type Input<T, Rule extends TriggerRule> =
 /** The named inputs of a task whose handler takes `A`. */
 export type Inputs<A extends object, Rule extends TriggerRule> = { readonly [K in keyof A]: Input<A[K], Rule> };
 
+/** For each argument the list that it is mapped over. */
+export type Lists<A extends object> = { readonly [K in keyof A]: ListOf<Exclude<A[K], undefined>> };
+
+/** What the instances of a mapped task return that return something. */
+export type Returned<R> = Exclude<OutputOf<R>, undefined | void>; // eslint-disable-line @typescript-eslint/no-invalid-void-type -- what a handler without a value returns
+
+/** Maps a task: it is placed with one instance for each element. Call one of these, once, in place of the factory. */
+export interface Mappable<A extends object, R> {
+  /**
+   * One instance for each element of the list; for each combination when several arguments are lists, of which the last
+   * varies fastest. The lists are literals, or what other tasks return; an empty one skips the task. More instances than
+   * `core.max_map_length`, or a value that is no list, fail the task. Airflow's `expand`.
+   *
+   * @example `const sizes = measure.expand({ file: files });`
+   */
+  expand(lists: Lists<A>): MappedTaskRef<Returned<R>>;
+  /**
+   * One instance for each object of the list, which has the arguments of that instance. Airflow's `expand_kwargs`.
+   *
+   * @param options `strict: false` lets an object override what `partial` said. Default: that fails the instance.
+   */
+  expandKwargs(list: ListOf<Readonly<A>>, options?: { readonly strict?: boolean }): MappedTaskRef<Returned<R>>;
+}
+
 /**
  * Places a task in its DAG and names each of its inputs. Call it exactly once: a second call, or none at all, is an
  * error of the DAG.
  */
-export interface TaskFactory<A extends object, R, Rule extends TriggerRule = "all_success"> {
+export interface TaskFactory<A extends object, R, Rule extends TriggerRule = "all_success"> extends Mappable<A, R> {
   (
     ...inputs: {} extends Inputs<A, Rule> ? [inputs?: Inputs<A, Rule>] : [inputs: Inputs<A, Rule>]
   ): TaskRef<OutputOf<R>>;
   /** The full id of the task. */
   readonly taskId: string;
+  /**
+   * The inputs that are the same for every instance of a mapped task. Airflow's `partial`.
+   *
+   * @example `load.partial({ table: "sales" }).expand({ file: files })`
+   */
+  partial<K extends keyof A>(inputs: { readonly [N in K]: Input<A[N], Rule> }): Mappable<Omit<A, K>, R>;
 }

@@ -1,6 +1,6 @@
 import { show } from "../reading/checks.ts";
 import { callSite, type CallSite } from "./call-site.ts";
-import { change, type Node, type TaskNode } from "./definition.ts";
+import { change, type GroupNode, type Node, type TaskNode } from "./definition.ts";
 import {
   NODE,
   type OUTPUT,
@@ -9,6 +9,10 @@ import {
   type DagTaskEnd,
   type FieldKey,
   type FieldOf,
+  type LazyList,
+  type MappedRef,
+  type MappedTaskRef,
+  type Output,
   type TaskRef,
   type TeardownOptions,
   type ValueRef,
@@ -50,6 +54,36 @@ export class NodeValueRef<T> implements ValueRef<T> {
 
   get<K extends FieldKey<NonNullable<T>>>(field: K): ValueRef<FieldOf<T, K>> {
     return new NodeValueRef<FieldOf<T, K>>(this.source, [...this[PATH], String(field)]);
+  }
+}
+
+/** All values of a mapped task, or of a task of a mapped group as it is seen from outside of that. */
+export class NodeListRef<T> extends NodeValueRef<T[]> implements MappedRef<T> {
+  readonly isLazy: boolean;
+
+  constructor(source: TaskNode, isLazy = false) {
+    super(source, []);
+    this.isLazy = isLazy;
+  }
+
+  lazy(): Output<LazyList<T>> {
+    return new NodeListRef<T>(this.source, true) as unknown as Output<LazyList<T>>; // a phantom type: there is no value
+  }
+}
+
+/** What the mapped group around a task gives to each of its indexes, or one field of it. */
+export class ElementRef<T> implements ValueRef<T> {
+  declare readonly [OUTPUT]: T;
+  readonly [PATH]: readonly string[];
+  readonly group: GroupNode;
+
+  constructor(group: GroupNode, path: readonly string[]) {
+    this.group = group;
+    this[PATH] = path;
+  }
+
+  get<K extends FieldKey<NonNullable<T>>>(field: K): ValueRef<FieldOf<T, K>> {
+    return new ElementRef<FieldOf<T, K>>(this.group, [...this[PATH], String(field)]);
   }
 }
 
@@ -97,6 +131,23 @@ export class NodeRef<T> extends NodeValueRef<T> implements TaskRef<T> {
     connect(node, setups, "after", at);
     return this;
   }
+}
+
+/** What the `expand` of a factory returns. */
+export class MappedNodeRef<T> extends NodeRef<T[]> implements MappedTaskRef<T> {
+  lazy(): Output<LazyList<T>> {
+    return new NodeListRef<T>(this.source).lazy();
+  }
+}
+
+/**
+ * The values that a task of a mapped group has at all indexes of it, for a task outside of the group: the reference itself
+ * stands for the value at one index.
+ *
+ * @example `merge({ parts: collect(parsed) })`
+ */
+export function collect<T>(ref: TaskRef<T>): MappedRef<T> {
+  return new NodeListRef<T>(ref[NODE]);
 }
 
 function markSetup(node: TaskNode, at: CallSite): void {

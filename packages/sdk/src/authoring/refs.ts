@@ -4,6 +4,10 @@ import type { GroupNode, TaskNode } from "./definition.ts";
 
 /** Phantom: carries the type of a task's value. Never present at run time. */
 export declare const OUTPUT: unique symbol;
+/** Phantom: carries the type of a list's elements. Never present at run time. */
+export declare const ELEMENTS: unique symbol;
+/** The lists of which a combined list is made. */
+export const SOURCES: unique symbol = Symbol("millrace.sources");
 /** The place in the graph behind a handle. */
 export const NODE: unique symbol = Symbol("millrace.node");
 /** The fields to take of a task's value, outermost first. */
@@ -13,6 +17,9 @@ export const PATH: unique symbol = Symbol("millrace.path");
 export interface Output<out T> {
   readonly [OUTPUT]: T;
 }
+
+/** A list to map over: a literal one, or one that another task returns. */
+export type ListOf<T> = readonly T[] | Output<readonly T[]>;
 
 /** Anything that an order-only edge can begin or end at: a task or a task group. */
 export interface DagEnd {
@@ -68,3 +75,21 @@ export interface TaskRef<T> extends ValueRef<T>, DagTaskEnd {
    */
   asTeardown(options?: TeardownOptions): this;
 }
+
+/** The values of a mapped task, as a handler gets them that asked for them with `lazy()`: read in pages, in order. */
+export interface LazyList<T> extends AsyncIterable<T> {
+  readonly length: number;
+  /** The value at this place, counted from 0 or backwards from -1; `undefined` outside of the list. */
+  at(index: number): Promise<T | undefined>;
+  /** All of them at once. */
+  toArray(): Promise<T[]>;
+}
+
+/** A reference to the values of all instances of a mapped task, in the order of their indexes. */
+export interface MappedRef<T> extends ValueRef<T[]> {
+  /** A reference to the same values, of which the handler reads only what it uses. For long lists. */
+  lazy(): Output<LazyList<T>>;
+}
+
+/** A placed task that is mapped. Its value is the list of the values of its instances. */
+export interface MappedTaskRef<T> extends TaskRef<T[]>, MappedRef<T> {}

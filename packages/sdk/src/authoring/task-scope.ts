@@ -5,10 +5,10 @@ import type { Json, TriggerRule } from "../spec/index.ts";
 import type { ReturnCheck } from "../values/json-safe.ts";
 import { callSite, type CallSite } from "./call-site.ts";
 import type { TaskGroupOptions } from "./dag-options.ts";
-import { change, type DagDefinition, type GroupNode, type TaskNode } from "./definition.ts";
-import type { NoArguments, TaskBody, TaskFactory } from "./handlers.ts";
-import { connect, NodeRef } from "./node-ref.ts";
-import { NODE, type DagEnd, type Output, type TaskRef } from "./refs.ts";
+import { change, type DagDefinition, type GroupNode, type MappingGiven, type TaskNode } from "./definition.ts";
+import type { Lists, NoArguments, TaskBody, TaskFactory } from "./handlers.ts";
+import { connect, ElementRef, MappedNodeRef, NodeRef } from "./node-ref.ts";
+import { NODE, type DagEnd, type ListOf, type Output, type TaskRef, type ValueRef } from "./refs.ts";
 import type { TaskOptions } from "./task-options.ts";
 
 /** What `dag.triggerDagRun` is told. */
@@ -50,7 +50,10 @@ export abstract class TaskScope {
   task(...given: readonly unknown[]): TaskFactory<NoArguments, unknown> {
     const at = callSite(this.task);
     const [taskId, body, options] = typeof given[0] === "string" ? given : [undefined, ...given];
-    return declareTask(this.#dag, this.#group, taskId, body, options, at);
+    return declareTask(this.#dag, this.#group, taskId, body, options, at) as unknown as TaskFactory<
+      NoArguments,
+      unknown
+    >; // its types are those of the overloads
   }
 
   /**
@@ -66,15 +69,8 @@ export abstract class TaskScope {
     const at = callSite(this.triggerDagRun);
     const { taskId, conf, ...settings } = given;
     const operator = triggerDagRun<Readonly<Record<string, Json>>>({ ...settings, conf: (_context, inputs) => inputs });
-    const place: (inputs: unknown, at: CallSite) => TaskRef<unknown> = declareTask(
-      this.#dag,
-      this.#group,
-      taskId,
-      operator,
-      options,
-      at,
-    );
-    return place(conf, at) as TaskRef<TriggeredRun>; // what the operator gives
+    const place = declareTask(this.#dag, this.#group, taskId, operator, options, at);
+    return place(conf as never, at) as TaskRef<TriggeredRun>; // what the operator gives
   }
 
   /** Declares a group of tasks. Everything in it has the group's id as a prefix; groups can be nested. */
@@ -96,6 +92,45 @@ export class TaskGroup extends TaskScope implements DagEnd {
   /** The full id, prefixed with those of the groups around it. */
   get groupId(): string {
     return this[NODE].id;
+  }
+
+  /**
+   * Maps the group: every task in it has one instance for each element, or for each combination of elements when there
+   * are several lists. What a task depends on within the group is the instance of the same index, so that one index can be
+   * done before another has begun. Outside of the group a task's value is the list of its instances' values: `collect`.
+   *
+   * @returns for each list a reference to the element of the index, for the inputs of tasks in the group
+   * @example
+   * ```ts
+   * const perFile = dag.taskGroup("per_file");
+   * const { file } = perFile.expand({ file: files });
+   * const rows = perFile.task("parse", parse)({ file });
+   * perFile.task("load", load)({ rows });
+   * ```
+   */
+  expand<A extends object>(lists: Lists<A>): { readonly [K in keyof A]: ValueRef<A[K]> } {
+    this.#map({ kind: "expand", lists }, callSite(this.expand));
+    const names = typeof lists === "object" ? Object.keys(lists) : [];
+    // One reference for each name of the lists.
+    return Object.fromEntries(names.map((name) => [name, new ElementRef(this[NODE], [name])])) as never;
+  }
+
+  /** As {@link TaskGroup.expand}, over one list of objects: a reference to the object of the index, for `get`. */
+  expandKwargs<A extends object>(list: ListOf<A>): ValueRef<A> {
+    this.#map({ kind: "expandKwargs", list, strict: true }, callSite(this.expandKwargs));
+    return new ElementRef<A>(this[NODE], []);
+  }
+
+  #map(given: MappingGiven, at: CallSite): void {
+    const node = this[NODE];
+    change(node.dag);
+    if (node.mapping !== undefined) {
+      node.dag.problems.push({
+        message: `task group "${node.id}" is mapped twice: map it over zip(…) of the lists`,
+        at,
+      });
+    }
+    node.mapping = { given, at };
   }
 
   /** Draws order-only edges from the group's leaves to `ends`. An empty group is stepped over. */
@@ -127,7 +162,7 @@ function declareGroup(
   if (String(groupId).includes(".")) {
     dag.problems.push({ message: `task group "${id}": the id of a group must not contain a dot`, at: declaredAt });
   }
-  const node: GroupNode = { kind: "group", id, dag, parent, options, declaredAt };
+  const node: GroupNode = { kind: "group", id, dag, parent, options, declaredAt, mapping: undefined };
   change(dag);
   dag.groups.push(node);
   return new TaskGroup(node);
@@ -140,7 +175,7 @@ function declareTask(
   body: unknown,
   options: unknown,
   declaredAt: CallSite,
-): ((inputs?: unknown, at?: CallSite) => TaskRef<unknown>) & { readonly taskId: string } {
+): DeclaredTask {
   const optionId = typeof options === "object" && options !== null && "taskId" in options ? options.taskId : undefined;
   const ownId = explicitId ?? optionId ?? (typeof body === "function" ? body.name : undefined);
   const report = (message: string, at = declaredAt): void => {
@@ -159,7 +194,7 @@ function declareTask(
     dag,
     group,
     body: definitionOf(body, () => report(`task "${id}": its handler must be a function or an operator`)),
-    options,
+    options: withDefaults(group, options),
     declaredAt,
     placement: undefined,
     isSetup: false,
@@ -169,15 +204,47 @@ function declareTask(
   };
   change(dag);
   dag.tasks.push(node);
-  const place = (inputs?: unknown, at = callSite(place)): TaskRef<unknown> => {
+  const settle = (inputs: unknown, at: CallSite, mapping?: MappingGiven): void => {
     change(dag);
     if (node.placement !== undefined) {
       report(`task "${id}" is placed twice: call its factory once, or declare a second task for a second place`, at);
     }
-    node.placement = { inputs, at };
+    node.placement = { inputs, at, ...(mapping === undefined ? {} : { mapping }) };
+  };
+  const place = (inputs?: unknown, at = callSite(place)): TaskRef<unknown> => {
+    settle(inputs, at);
     return new NodeRef<unknown>(node);
   };
-  return Object.assign(place, { taskId: id });
+  const mappable = (inputs?: unknown) => {
+    const expand = (lists: unknown) => {
+      settle(inputs, callSite(expand), { kind: "expand", lists });
+      return new MappedNodeRef<unknown>(node);
+    };
+    const expandKwargs = (list: unknown, { strict = true }: { readonly strict?: boolean } = {}) => {
+      settle(inputs, callSite(expandKwargs), { kind: "expandKwargs", list, strict });
+      return new MappedNodeRef<unknown>(node);
+    };
+    return { expand, expandKwargs };
+  };
+  return Object.assign(place, { taskId: id, partial: (inputs: unknown) => mappable(inputs), ...mappable() });
+}
+
+/** The options of a task over those that the groups around it give, the innermost first. */
+function withDefaults(group: GroupNode | undefined, options: unknown): unknown {
+  const own = options ?? {};
+  if (group === undefined || typeof own !== "object" || Array.isArray(own)) return options;
+  const given = group.options;
+  const defaults = typeof given === "object" && given !== null && "defaults" in given ? given.defaults : undefined;
+  const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  // Wrong defaults are reported with the group.
+  const merged = typeof defaults === "object" && defaults !== null ? { ...defaults, ...set } : own;
+  return withDefaults(group.parent, merged);
+}
+
+/** A factory as it is here, where the types of the handler are not known. */
+interface DeclaredTask {
+  (inputs?: unknown, at?: CallSite): TaskRef<unknown>;
+  readonly taskId: string;
 }
 
 function definitionOf(body: unknown, invalid: () => void): OperatorDefinition {

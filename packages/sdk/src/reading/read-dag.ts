@@ -8,8 +8,9 @@ import { wrongId } from "./ids.ts";
 import { present } from "./present.ts";
 import { Problems } from "./problems.ts";
 import { readInputs } from "./read-inputs.ts";
+import { mappedGroupOf, readMapping, wrongMapping, type ReadMapping } from "./read-mapping.ts";
 import { readDagOptions } from "./read-options.ts";
-import { taskOptions, taskSpec, wrongTaskOptions } from "./read-task.ts";
+import { taskOptions, taskSpec, wrongGroupDefaults, wrongTaskOptions } from "./read-task.ts";
 import { resolveEdges } from "./resolve-edges.ts";
 import { checkStructure } from "./check-structure.ts";
 
@@ -53,7 +54,7 @@ function read(dag: DagDefinition): DagReadResult {
   const options = readDagOptions(dag, (message) => problems.add(`DAG "${dag.id}": ${message}`, dag.declaredAt));
   checkIds(dag, problems);
   for (const group of dag.groups) {
-    for (const wrong of checkOptions(group.options, { tooltip: text })) {
+    for (const wrong of checkOptions(group.options, { tooltip: text, defaults: wrongGroupDefaults })) {
       problems.add(`task group "${group.id}": ${wrong}`, group.declaredAt);
     }
   }
@@ -69,15 +70,30 @@ function read(dag: DagDefinition): DagReadResult {
       return [task, readInputs(task, (message) => problems.add(`task "${task.id}": ${message}`, at))];
     }),
   );
-  const dataEdges = [...inputs].flatMap(([task, { sources }]) => sources.map((source) => [source, task] as const));
-  const { graph, entries } = resolveEdges(dag, dataEdges, problems);
+  const mappings = readMappings(dag, inputs, problems);
+  const dataEdges = [...inputs].flatMap(([task, { sources }]) =>
+    [...sources, ...(mappings.get(task)?.sources ?? [])].map((source) => [source, task] as const),
+  );
+  // What a mapped group is mapped over comes before it.
+  const groupEdges = dag.groups.flatMap((group) =>
+    (mappings.get(group)?.sources ?? []).map((from) => ({
+      from,
+      to: group,
+      at: group.mapping?.at ?? group.declaredAt,
+    })),
+  );
+  const { graph, entries } = resolveEdges(dag, dataEdges, problems, groupEdges);
   checkStructure(dag, graph, options.failFast, problems);
   if (problems.all.length > 0) return { structure: undefined, problems: problems.all };
 
   const queue = (dag.options as { readonly queue?: string } | undefined)?.queue; // checked with the options
   const tasks = dag.tasks.map((task) => {
     const upstream = [...graph.upstream(task)].map((before) => before.id).toSorted();
-    return taskSpec(task, queue, upstream, inputs.get(task)?.inputs ?? {});
+    const { mapping } = mappings.get(task) ?? {};
+    return {
+      ...taskSpec(task, queue, upstream, inputs.get(task)?.inputs ?? {}),
+      ...present({ mapping, mapGroupId: mappedGroupOf(task)?.id }),
+    };
   });
   const spec: DagSpec = {
     dagId: dag.id,
@@ -86,6 +102,7 @@ function read(dag: DagDefinition): DagReadResult {
     groups: dag.groups.map((group) => ({
       groupId: group.id,
       ...present({ parentGroupId: group.parent?.id, tooltip: (group.options as { tooltip?: string }).tooltip }), // checked
+      ...present({ mapping: mappings.get(group)?.mapping }),
     })),
     tasks,
   };
@@ -93,6 +110,36 @@ function read(dag: DagDefinition): DagReadResult {
     structure: { spec, graph, entries, tasks: new Map(dag.tasks.map((task) => [task.id, task])) },
     problems: [],
   };
+}
+
+/** Over what tasks and groups are mapped. */
+function readMappings(
+  dag: DagDefinition,
+  inputs: ReadonlyMap<TaskNode, { readonly inputs: Readonly<Record<string, unknown>> }>,
+  problems: Problems,
+): ReadonlyMap<Node, ReadMapping> {
+  const found = new Map<Node, ReadMapping>();
+  for (const group of dag.groups) {
+    if (group.mapping === undefined) continue;
+    const { given, at } = group.mapping;
+    const report = (message: string) => problems.add(`task group "${group.id}": ${message}`, at);
+    const outer = mappedGroupOf(group);
+    if (outer !== undefined)
+      report(`it is mapped within the mapped group "${outer.id}": nested mapping is not possible`);
+    const mapping = readMapping(dag, given, [], report);
+    if (mapping !== undefined) found.set(group, mapping);
+  }
+  for (const task of dag.tasks) {
+    const given = task.placement?.mapping;
+    const report = (message: string) =>
+      problems.add(`task "${task.id}": ${message}`, task.placement?.at ?? task.declaredAt);
+    const mapping =
+      given === undefined ? undefined : readMapping(dag, given, Object.keys(inputs.get(task)?.inputs ?? {}), report);
+    if (mapping !== undefined) found.set(task, mapping);
+    const rule = taskOptions(task).triggerRule ?? "all_success";
+    for (const wrong of wrongMapping(task, rule, (mapping?.sources.length ?? 0) > 0)) report(`it ${wrong}`);
+  }
+  return found;
 }
 
 /** Tasks and groups share one namespace, as in Airflow. */

@@ -1,9 +1,11 @@
-import type { TaskNode } from "../authoring/definition.ts";
-import { isDagEnd, NodeValueRef } from "../authoring/node-ref.ts";
+import type { DagDefinition, TaskNode } from "../authoring/definition.ts";
+import { CombinedList } from "../authoring/lists.ts";
+import { ElementRef, isDagEnd, NodeListRef, NodeValueRef } from "../authoring/node-ref.ts";
 import { PATH } from "../authoring/refs.ts";
 import type { InputSpec } from "../spec/index.ts";
 import { encodeValue } from "../values/codec.ts";
 import { show } from "./checks.ts";
+import { groupsAround } from "./group-ends.ts";
 
 export interface ReadInputs {
   readonly inputs: Readonly<Record<string, InputSpec>>;
@@ -31,15 +33,31 @@ export function readInputs(task: TaskNode, report: (message: string) => void): R
   return { inputs, sources };
 }
 
+/** What is wrong with taking a value, in words that follow its name; the task that it comes from when nothing is. */
+export function valueOf(dag: DagDefinition, { source }: NodeValueRef<unknown>): TaskNode | string {
+  if (source.dag !== dag) return `is task "${source.id}" of the DAG "${source.dag.id}"; use an XCom or a trigger`;
+  if (pushesNothing(source.options)) return `comes from task "${source.id}", which stores no value (doXcomPush: false)`;
+  return source;
+}
+
 function readInput(task: TaskNode, value: unknown): InputSpec | string {
   if (value instanceof NodeValueRef) {
-    const { source } = value;
-    if (source.dag !== task.dag)
-      return `is task "${source.id}" of the DAG "${source.dag.id}"; use an XCom or a trigger`;
-    if (pushesNothing(source.options))
-      return `comes from task "${source.id}", which stores no value (doXcomPush: false)`;
-    return { kind: "xcom", taskId: source.id, path: value[PATH] };
+    const source = valueOf(task.dag, value);
+    if (typeof source === "string") return source;
+    const isList = value instanceof NodeListRef;
+    if (isList && !isListFor(source, task)) {
+      return `is the list of values of task "${source.id}", which has one value here: it is not mapped, or is in the same mapped group`;
+    }
+    const isLazy = isList && value.isLazy ? { lazy: true } : {};
+    return { kind: "xcom", taskId: source.id, path: value[PATH], ...isLazy };
   }
+  if (value instanceof ElementRef) {
+    const { group } = value;
+    return groupsAround(task).includes(group)
+      ? { kind: "element", path: value[PATH] }
+      : `is an element of the mapped group "${group.id}", which this task is not in`;
+  }
+  if (value instanceof CombinedList) return `is ${value.kind}(…), which goes into expand(…): map the task over it`;
   if (isDagEnd(value)) return "is a task group, which has no value; name a task of it";
   if (typeof value === "function" && "taskId" in value) return "is a factory: call it, and give what it returns";
   if (holdsReference(value, 0)) return "has a task's reference inside a literal; give it as an input of its own";
@@ -50,13 +68,21 @@ function readInput(task: TaskNode, value: unknown): InputSpec | string {
   }
 }
 
+/** Whether a task sees several values of another: that is mapped, and no instance of it belongs to the task alone. */
+function isListFor(source: TaskNode, task: TaskNode): boolean {
+  if (source.placement?.mapping !== undefined) return true;
+  const mapped = groupsAround(source).findLast((group) => group.mapping !== undefined);
+  return mapped !== undefined && !groupsAround(task).includes(mapped);
+}
+
 function pushesNothing(options: unknown): boolean {
   return typeof options === "object" && options !== null && "doXcomPush" in options && options.doXcomPush === false;
 }
 
 /** Bounded, because a literal may still be cyclic here; what lies deeper is refused as a class instance. */
 function holdsReference(value: unknown, depth: number): boolean {
-  if (value instanceof NodeValueRef || isDagEnd(value)) return true;
+  const isReference = value instanceof NodeValueRef || value instanceof ElementRef || value instanceof CombinedList;
+  if (isReference || isDagEnd(value)) return true;
   if (typeof value !== "object" || value === null || depth === 5) return false;
   return Object.values(value).some((inner) => holdsReference(inner, depth + 1));
 }

@@ -74,6 +74,13 @@ export function wrongTaskOptions(task: TaskNode): readonly string[] {
     : wrong;
 }
 
+/** What is wrong with the options that a group gives to its tasks. */
+export const wrongGroupDefaults: Check = (value) => {
+  const { taskId: _id, triggerRule: _rule, ...checks } = CHECKS;
+  const wrong = checkOptions(value, checks, { names: ["taskId", "triggerRule"], where: "to the task itself" });
+  return wrong.length === 0 ? undefined : `: ${wrong.join("; ")}`;
+};
+
 /** Its options. Wrong ones are reported, and what is built from them is thrown away then. */
 export function taskOptions(task: TaskNode): TaskOptions {
   return typeof task.options === "object" && task.options !== null ? task.options : {};

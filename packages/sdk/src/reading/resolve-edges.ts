@@ -11,10 +11,12 @@ export interface ResolvedEdges {
   readonly entries: (node: Node) => readonly TaskNode[];
 }
 
+/** @param more edges that nobody drew, from what a group is mapped over to the group */
 export function resolveEdges(
   dag: DagDefinition,
   dataEdges: readonly (readonly [from: TaskNode, to: TaskNode])[],
   problems: Problems,
+  more: readonly Edge[] = [],
 ): ResolvedEdges {
   const graph = new Graph();
   for (const [from, to] of dataEdges) graph.add(from, to);
@@ -22,7 +24,7 @@ export function resolveEdges(
   const isEmpty = (node: Node): boolean => node.kind === "group" && !members.has(node);
   const tasksOf = (node: Node): ReadonlySet<TaskNode> =>
     node.kind === "task" ? new Set([node]) : (members.get(node) ?? new Set());
-  const own = dag.edges.filter((edge) => isWithin(dag, edge, problems));
+  const own = [...dag.edges, ...more].filter((edge) => isWithin(dag, edge, problems));
   const edges = stepOverEmptyGroups(own, isEmpty).filter((edge) => !isAroundItself(edge, problems));
   for (const { from, to } of edges.toSorted((a, b) => commonDepth(b) - commonDepth(a))) {
     for (const before of leavesOf(from)) for (const after of entries(to)) graph.add(before, after);

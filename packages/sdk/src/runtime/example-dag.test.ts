@@ -78,7 +78,7 @@ async function runAll(host: FakeHost): Promise<Map<string, TaskOutcome>> {
 
 function resolve(input: InputSpec, outcomes: ReadonlyMap<string, TaskOutcome>): Json {
   if (input.kind === "literal") return input.value;
-  const outcome = outcomes.get(input.taskId);
+  const outcome = input.kind === "xcom" ? outcomes.get(input.taskId) : undefined;
   return outcome?.kind === "success" ? (outcome.returnValue ?? null) : null;
 }
 

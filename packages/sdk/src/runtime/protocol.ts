@@ -95,6 +95,8 @@ export interface RunRequest {
   readonly params: Readonly<Record<string, Json>>;
   /** The handler's argument: literals and upstream values, resolved by the host. A missing value is absent. */
   readonly inputs: Readonly<Record<string, Json>>;
+  /** Arguments that are lists of the values of a mapped task, to be read in pages. */
+  readonly lazyInputs?: Readonly<Record<string, { readonly taskId: string; readonly length: number }>>;
   /** The largest return value or XCom, in bytes of JSON. Default 1 MiB. */
   readonly maxXComBytes?: number;
   /** False when a later run of the schedule is due already; given to tasks that ask for it. Default true. */
@@ -217,6 +219,8 @@ export interface RunHost {
   mask?(secret: Json): void;
   getXCom(query: XComKey): Promise<Json | undefined>;
   setXCom(entry: XComKey & { readonly value: Json }): Promise<void>;
+  /** Values of the instances of a mapped task, in the order of their indexes. */
+  getMappedXComs?(page: MappedXComsPage): Promise<readonly Json[]>;
   getVariable(key: string): Promise<string | undefined>;
   setVariable(key: string, value: string, description?: string): Promise<void>;
   deleteVariable(key: string): Promise<void>;
@@ -313,6 +317,14 @@ export interface XComKey {
   readonly runId: string;
   readonly taskId: string;
   readonly mapIndex: number;
+}
+
+export interface MappedXComsPage {
+  readonly dagId: string;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly offset: number;
+  readonly limit: number;
 }
 
 export interface ConnectionValue {

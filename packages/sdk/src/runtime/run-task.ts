@@ -3,14 +3,16 @@ import type { TaskNode } from "../authoring/definition.ts";
 import { isDagEnd } from "../authoring/node-ref.ts";
 import { NODE } from "../authoring/refs.ts";
 import type { DagStructure } from "../reading/read-dag.ts";
+import { mappedGroupOf } from "../reading/read-mapping.ts";
 import { taskOptions } from "../reading/read-task.ts";
-import { decodeInputs, encodeValue } from "../values/codec.ts";
+import { encodeValue } from "../values/codec.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { Pause } from "../waiting/pause.ts";
 import { OutletCollector } from "./asset-events.ts";
 import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
 import { describeError, outcomeOf } from "./outcome-of-error.ts";
+import { inputsOf } from "./lazy-list.ts";
 import type { Json } from "../spec/index.ts";
 import type { RenderOutcome, RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
 import { renderFields, type RenderedFields } from "../templates/render-fields.ts";
@@ -44,7 +46,10 @@ export async function runTask(
   }
   const outlets = outletsOf(task, request);
   const scope: RunScope = {
-    context: contextOf({ ...request, params: valid.params }, host.signal, outlets),
+    context: contextOf({ ...request, params: valid.params }, host.signal, {
+      outlets,
+      hasMappedDependants: hasMappedDependants(dag, task),
+    }),
     client: createClient(request, host, (asked) => assertRunning(scope, asked)),
     host,
     owners: dag.spec.owners,
@@ -64,7 +69,7 @@ export async function runTask(
       const isWhole = request.waited?.resumed === undefined && run === task.body.run;
       const fields = isWhole ? await renderAndTell(task, request, scope) : {};
       host.signal.throwIfAborted();
-      return run(decodeInputs(request.inputs), scope, fields);
+      return run(inputsOf(request, host), scope, fields);
     });
     return value instanceof Pause ? value.outcome : succeed(dag, task, request, value, outlets);
   } catch (thrown) {
@@ -91,7 +96,7 @@ export async function renderTask(
   };
   try {
     const fields = await runScopes.run(scope, () =>
-      renderFields(task.body.fields ?? {}, scope, decodeInputs(request.inputs)),
+      renderFields(task.body.fields ?? {}, scope, inputsOf(request, host)),
     );
     return { kind: "rendered", fields: shownFields(fields) };
   } catch (thrown) {
@@ -109,7 +114,7 @@ function templateScope(dag: DagStructure, task: TaskNode): Pick<RunScope, "dag" 
 async function renderAndTell(task: TaskNode, request: RunRequest, scope: RunScope): Promise<RenderedFields> {
   const { fields } = task.body;
   if (fields === undefined) return {};
-  const rendered = await renderFields(fields, scope, decodeInputs(request.inputs));
+  const rendered = await renderFields(fields, scope, inputsOf(request, scope.host));
   await scope.host.setRenderedFields?.(shownFields(rendered));
   return rendered;
 }
@@ -127,6 +132,17 @@ function shownFields(fields: RenderedFields): Readonly<Record<string, Json>> {
     }),
   );
 }
+
+function hasMappedDependants({ graph, tasks }: DagStructure, task: TaskNode): boolean {
+  return [...graph.downstream(task)].some((next) => {
+    const spec = tasks.get(next.id);
+    return (
+      spec?.placement?.mapping !== undefined || (spec !== undefined && isInMappedGroup(spec) && !isInMappedGroup(task))
+    );
+  });
+}
+
+const isInMappedGroup = (task: TaskNode): boolean => mappedGroupOf(task) !== undefined;
 
 /** As in Airflow, what `onExecute` throws does not keep the handler from running. */
 async function announce(task: TaskNode, request: RunRequest, scope: RunScope): Promise<void> {

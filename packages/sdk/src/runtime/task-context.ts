@@ -42,7 +42,17 @@ export interface TaskContext {
   readonly stableIdempotencyKey: string;
 }
 
-export function contextOf(request: RunRequest, signal: AbortSignal, outlets?: OutletCollector): TaskContext {
+/** What the context says beside what was asked for. */
+export interface ContextOf {
+  readonly outlets?: OutletCollector | undefined;
+  readonly hasMappedDependants?: boolean;
+}
+
+export function contextOf(
+  request: RunRequest,
+  signal: AbortSignal,
+  { outlets, hasMappedDependants = false }: ContextOf = {},
+): TaskContext {
   const { dagId, runId, taskId, mapIndex, tryNumber } = request;
   const stableIdempotencyKey = [dagId, runId, taskId, mapIndex].join("/");
   const context = {
@@ -60,7 +70,7 @@ export function contextOf(request: RunRequest, signal: AbortSignal, outlets?: Ou
     partitionKey: request.partitionKey ?? null,
     conf: request.conf,
     params: request.params,
-    hasMappedDependants: false,
+    hasMappedDependants,
     signal,
     idempotencyKey: `${stableIdempotencyKey}/${tryNumber}`,
     stableIdempotencyKey,

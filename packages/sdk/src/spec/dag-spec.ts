@@ -115,8 +115,30 @@ export type Catchup = boolean | "none";
 /** How one named argument of a handler gets its value. */
 export type InputSpec =
   | { readonly kind: "literal"; readonly value: Json }
-  /** The return value of another task, or the field of it at `path`. */
-  | { readonly kind: "xcom"; readonly taskId: string; readonly path: readonly string[] };
+  /**
+   * The return value of another task, or the field of it at `path`. Of a mapped task: the list of the values of its
+   * instances, or within a mapped group the value of the same index. `lazy`: that list is read in pages while it is used.
+   */
+  | { readonly kind: "xcom"; readonly taskId: string; readonly path: readonly string[]; readonly lazy?: boolean }
+  /** What the mapped group around the task is mapped over, at the index of the task instance; of it the field at `path`. */
+  | { readonly kind: "element"; readonly path: readonly string[] };
+
+/** A list over which something is mapped. */
+export type MapSource =
+  | { readonly kind: "literal"; readonly values: readonly Json[] }
+  /** The list that another task returned, or the one at `path` of its value; of a mapped task the values of its instances. */
+  | { readonly kind: "xcom"; readonly taskId: string; readonly path: readonly string[] }
+  /** Tuples of what stands at the same place; as long as the shortest, or with `fill` as the longest. */
+  | { readonly kind: "zip"; readonly sources: readonly MapSource[]; readonly fill?: Json }
+  /** One after the other. */
+  | { readonly kind: "concat"; readonly sources: readonly MapSource[] };
+
+/** Into how many instances a task, or each task of a group, is expanded, and what each of them is given. */
+export type MappingSpec =
+  /** One instance for each combination; the last argument varies fastest. */
+  | { readonly kind: "expand"; readonly lists: readonly { readonly name: string; readonly source: MapSource }[] }
+  /** One instance for each element, an object of arguments. `strict`: none of them may be among the task's inputs. */
+  | { readonly kind: "expandKwargs"; readonly source: MapSource; readonly strict: boolean };
 
 /** A task whose result decides which of its direct downstream tasks go on. */
 export type BranchKind = "branch" | "short_circuit";
@@ -146,6 +168,10 @@ export interface TaskSpec {
   /** Task ids directly before this one: from inputs and from order-only edges; sorted, no duplicates. */
   readonly upstream: readonly string[];
   readonly inputs: Readonly<Record<string, InputSpec>>;
+  /** The task is mapped: it has one instance for each element. */
+  readonly mapping?: MappingSpec;
+  /** The mapped group around the task: it has one instance for each element of that. */
+  readonly mapGroupId?: string;
   readonly branch?: BranchKind;
   /** The task begins with this wait, before any worker has it. */
   readonly startTrigger?: StartTriggerSpec;
@@ -200,6 +226,8 @@ export interface TaskGroupSpec {
   readonly groupId: string;
   readonly parentGroupId?: string;
   readonly tooltip?: string;
+  /** Every task in it has one instance for each element. */
+  readonly mapping?: MappingSpec;
 }
 
 export interface ParamSpec {

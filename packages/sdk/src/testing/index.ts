@@ -1,6 +1,7 @@
 // What people import to test their DAGs, and what `millrace dags test` and `dags simulate` are made of. It needs the
 // deciders of @millrace/shared/model, so it is no part of a DAG's bundle and a project of its own.
 export { captureOutput, type OutputCapture } from "./in-process/capture-output.ts";
+export { nameOf } from "./in-process/mapped-tasks.ts";
 export { MemoryStore } from "./in-process/memory-store.ts";
 export { testArtifact } from "./in-process/test-artifact.ts";
 export { runOneTask } from "./in-process/run-one-task.ts";

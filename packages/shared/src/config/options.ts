@@ -41,6 +41,7 @@ export const OPTIONS = {
     ),
     hide_sensitive_var_conn_fields: flag(true, "Whether secrets are masked in logs and answers."),
     min_length_masked_secret: integer(5, 1, "Shorter secrets are not masked: they would hide ordinary words."),
+    max_map_length: integer(1_024, 1, "Instances into which one task may be expanded.", 100_000),
     max_xcom_bytes: integer(1_048_576, 1_024, "Largest XCom value, as JSON in UTF-8."),
     max_templated_field_length: integer(
       4_096,

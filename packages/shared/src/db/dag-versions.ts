@@ -1,7 +1,7 @@
 // DAG versions by id, read once and kept: a version never changes. Bounded, least recently used first out.
 import type { DagSpec } from "@millrace/sdk/spec";
 import { messageOf } from "../errors/index.ts";
-import { buildDagGraph, type DagGraph } from "../model/index.ts";
+import { buildDagGraph, DEFAULT_MAX_MAP_LENGTH, type DagGraph } from "../model/index.ts";
 import { defineStatement } from "./statement.ts";
 import type { Queryable } from "./database.ts";
 
@@ -16,11 +16,14 @@ const readVersions = defineStatement<
 export class DagVersions {
   readonly #db: Queryable;
   readonly #max: number;
+  readonly #maxMapLength: number;
   readonly #kept = new Map<string, DagGraph>();
   readonly #unreadable = new Map<string, string>();
 
-  constructor(db: Queryable, max = 5_000) {
+  /** @param maxMapLength core.max_map_length: asked for by whoever decides of mapped tasks, or explains that */
+  constructor(db: Queryable, max = 5_000, maxMapLength = DEFAULT_MAX_MAP_LENGTH) {
     this.#db = db;
+    this.#maxMapLength = maxMapLength;
     this.#max = max;
   }
 
@@ -56,7 +59,7 @@ export class DagVersions {
 
   #read({ id, data }: { readonly id: string; readonly data: DagSpec }): void {
     try {
-      this.#kept.set(id, buildDagGraph(data));
+      this.#kept.set(id, buildDagGraph(data, this.#maxMapLength));
     } catch (error) {
       this.#unreadable.set(id, messageOf(error));
     }

@@ -10,6 +10,7 @@ export { explainRun, explainTask, type Explanation, type RunExplanation, type Ta
 export { runSql, type RunSqlOptions } from "./run-sql.ts";
 export { ForeignDatabases, type ForeignAnswer, type ForeignDatabasesOptions } from "./foreign-databases.ts";
 export { HOSTNAME, Job, UNIXNAME, type JobOptions, type JobType } from "./job.ts";
+export { loadLists } from "./load-lists.ts";
 export { loadPast } from "./load-past.ts";
 export { migrate, requireSchema, type MigrateResult } from "./migrate.ts";
 export { newId } from "./new-id.ts";

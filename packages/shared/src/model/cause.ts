@@ -1,11 +1,13 @@
 // Why the deciders said what they said of a task instance, as values; the sentences made of them are in one place.
 import type { TriggerRule } from "@millrace/sdk/spec";
-import type { TaskState } from "./task-state.ts";
+import { isFinished, type TaskState } from "./task-state.ts";
 
 export interface WatchedTask {
   readonly taskId: string;
   readonly mapIndex: number;
   readonly state: TaskState;
+  /** How many instances of the task are in the state, where it stands for more than one. */
+  readonly count?: number;
 }
 
 export type Cause =
@@ -19,6 +21,11 @@ export type Cause =
   | { readonly kind: "trigger_rule"; readonly rule: TriggerRule; readonly upstreams: readonly WatchedTask[] }
   /** A teardown waits for what uses that which it tears down. */
   | { readonly kind: "teardown_scope"; readonly taskId: string; readonly state: TaskState }
+  /** It is mapped over the value of this task, which is not there. */
+  | { readonly kind: "expansion"; readonly taskId: string; readonly state: TaskState }
+  | { readonly kind: "not_expandable"; readonly reason: string }
+  /** The list that it is mapped over is shorter than its index. */
+  | { readonly kind: "list_too_short"; readonly length: number }
   /** State null: the run before has no such task. */
   | {
       readonly kind: "depends_on_past";
@@ -42,7 +49,15 @@ export function sayCause(cause: Cause): string {
         ? `its setup ${cause.taskId} was skipped`
         : `its setup ${cause.taskId} is ${cause.state}`;
     case "trigger_rule":
-      return `trigger rule ${cause.rule}: ${cause.upstreams.map((up) => `${up.taskId} is ${up.state}`).join(", ")}`;
+      return `trigger rule ${cause.rule}: ${cause.upstreams.map(sayUpstream).join(", ")}`;
+    case "expansion":
+      return isFinished(cause.state)
+        ? `it is mapped over ${cause.taskId}, which is ${cause.state}`
+        : `it is expanded when ${cause.taskId} has ended, which is ${cause.state}`;
+    case "not_expandable":
+      return cause.reason;
+    case "list_too_short":
+      return `what it is mapped over has ${cause.length === 0 ? "no" : `only ${cause.length}`} elements`;
     case "teardown_scope":
       return `${cause.taskId}, which uses what it tears down, is ${cause.state}`;
     case "depends_on_past":
@@ -51,3 +66,6 @@ export function sayCause(cause: Cause): string {
         : `it depends on its past, and ${cause.taskId} of run ${cause.runId} is ${cause.state}`;
   }
 }
+
+const sayUpstream = ({ taskId, mapIndex, state, count = 1 }: WatchedTask): string =>
+  count > 1 ? `${count} of ${taskId} are ${state}` : `${taskId}${mapIndex < 0 ? "" : `[${mapIndex}]`} is ${state}`;

@@ -45,6 +45,7 @@ export type Condition =
   | { readonly kind: "run_finished"; readonly state: RunState; readonly reason: string | null }
   // Of task instances, by how far they are.
   | { readonly kind: "decided_next"; readonly to: TaskState }
+  | { readonly kind: "expanded_next"; readonly length: number }
   | { readonly kind: "fail_fast"; readonly taskId: string }
   | { readonly kind: "parallelism"; readonly of: number; readonly used: number }
   | { readonly kind: "pool_missing"; readonly pool: string }
@@ -115,6 +116,9 @@ export function describeCondition(condition: Condition): string {
     case "setup":
     case "trigger_rule":
     case "teardown_scope":
+    case "expansion":
+    case "not_expandable":
+    case "list_too_short":
     case "depends_on_past":
       return sayCause(c);
     case "dag_paused":
@@ -151,6 +155,8 @@ export function describeCondition(condition: Condition): string {
       return `its run is ${c.state}${because(c.reason)}`;
     case "decided_next":
       return `nothing holds it: it becomes ${c.to} with the scheduler's next pass`;
+    case "expanded_next":
+      return `nothing holds it: it is expanded into ${c.length} ${c.length === 1 ? "instance" : "instances"} with the scheduler's next pass`;
     case "fail_fast":
       return `${c.taskId} failed, and its DAG fails fast`;
     case "parallelism":

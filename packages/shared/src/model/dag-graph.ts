@@ -1,8 +1,9 @@
 // A DAG's structure in the form that decisions need: for each task what it must see before it can be decided
 // (watches), and whom it concerns when it changes (watchedBy). Looking only at watchedBy of what changed gives the
 // same decisions as looking at the whole run, because a decision reads nothing but its watches. Pure; made once a version.
-import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";
+import type { DagSpec, MappingSpec, TaskSpec } from "@millrace/sdk/spec";
 import { laneOf } from "./lane.ts";
+import { mappedOver, type MappedOver } from "./mapping.ts";
 import { weigher } from "./priority-weight.ts";
 import { reach } from "./reach.ts";
 
@@ -16,6 +17,12 @@ export interface TaskNode {
   readonly indirectSetups: readonly string[];
   /** Only for a teardown: every task between its setups and it; all must have ended. */
   readonly teardownScope: readonly string[];
+  /** The task is expanded into instances: by its own mapping, or by that of the group around it. */
+  readonly mapping?: MappingSpec;
+  /** The mapped group around it: what it depends on there has the same index. */
+  readonly mapGroup?: string;
+  /** The parts of its value over which tasks are mapped. */
+  readonly listPaths: readonly (readonly string[])[];
   readonly watches: readonly string[];
   readonly watchedBy: readonly string[];
   readonly priorityWeight: number;
@@ -30,11 +37,17 @@ export interface DagGraph {
   readonly spec: DagSpec;
   readonly tasks: ReadonlyMap<string, TaskNode>;
   readonly leaves: readonly string[];
+  /** The most instances into which one task may be expanded. */
+  readonly maxMapLength: number;
+  /** Whether any task is mapped. */
+  readonly isMapped: boolean;
   /** Tasks that look at the run before. */
   readonly pastTasks: readonly string[];
 }
 
-export function buildDagGraph(spec: DagSpec): DagGraph {
+export const DEFAULT_MAX_MAP_LENGTH = 1_024;
+
+export function buildDagGraph(spec: DagSpec, maxMapLength = DEFAULT_MAX_MAP_LENGTH): DagGraph {
   const specs = new Map(spec.tasks.map((task) => [task.taskId, task]));
   const down = new Map(spec.tasks.map((task) => [task.taskId, [] as string[]]));
   for (const task of spec.tasks) for (const id of task.upstream) down.get(id)?.push(task.taskId);
@@ -50,6 +63,10 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
   const farReaching = spec.tasks.filter((task) => task.isSetup || task.branch === "short_circuit");
 
   const weigh = weigher(ancestors, descendants, specOf);
+
+  const mappingOfGroup = new Map(spec.groups.map((group) => [group.groupId, group.mapping]));
+  const mappingOf = (task: TaskSpec) => task.mapping ?? mappingOfGroup.get(task.mapGroupId ?? "");
+  const listPaths = pathsOfLists(spec.tasks.flatMap((task) => mappingOf(task) ?? []));
 
   const leaves = effectiveLeaves(spec.tasks, downstreamOf, specOf);
   const watchedBy = new Map<string, string[]>();
@@ -75,7 +92,9 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
           .of(task.taskId)
           .filter((id) => !task.upstream.includes(id) && setups.some((setup) => descendants.has(setup, id)))
       : [];
-    const watches = [...new Set([...task.upstream, ...shortCircuits, ...indirectSetups, ...teardownScope])];
+    const mapping = mappingOf(task);
+    const lists = mapping === undefined ? [] : mappedOver(mapping).map(({ taskId }) => taskId);
+    const watches = [...new Set([...task.upstream, ...shortCircuits, ...indirectSetups, ...teardownScope, ...lists])];
     for (const id of watches) {
       const watchers = watchedBy.get(id);
       if (watchers === undefined) watchedBy.set(id, [task.taskId]);
@@ -89,6 +108,9 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
       indirectSetups,
       teardownScope,
       watches,
+      ...(mapping === undefined ? {} : { mapping }),
+      ...(task.mapGroupId === undefined ? {} : { mapGroup: task.mapGroupId }),
+      listPaths: listPaths.get(task.taskId) ?? [],
     };
   });
 
@@ -108,7 +130,17 @@ export function buildDagGraph(spec: DagSpec): DagGraph {
   const pastTasks = spec.tasks
     .filter((task) => task.dependsOnPast || task.waitForDownstream)
     .map((task) => task.taskId);
-  return { spec, tasks, leaves: [...leaves], pastTasks };
+  const isMapped = partial.some((node) => node.mapping !== undefined);
+  return { spec, tasks, leaves: [...leaves], maxMapLength, isMapped, pastTasks };
+}
+
+function pathsOfLists(mappings: readonly MappingSpec[]): ReadonlyMap<string, MappedOver["path"][]> {
+  const found = new Map<string, Map<string, MappedOver["path"]>>();
+  for (const { taskId, path } of mappings.flatMap(mappedOver)) {
+    const paths = found.get(taskId) ?? new Map<string, MappedOver["path"]>();
+    found.set(taskId, paths.set(path.join("."), path));
+  }
+  return new Map([...found].map(([taskId, paths]) => [taskId, [...paths.values()]]));
 }
 
 function effectiveLeaves(

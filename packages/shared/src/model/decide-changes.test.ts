@@ -116,8 +116,8 @@ describe("what follows in a run", () => {
   test("names what it has to see and leaves that task alone until it is there", () => {
     const graph = graphOf({ a: {}, b: {}, c: { upstream: ["a", "b"] } });
     const known = byTask([ti("a", "failed"), ti("c", "none")]);
-    expect(decideChanges(graph, known, ["c"])).toEqual({ changes: [], missing: new Set(["b"]) });
-    expect(decideChanges(graph, byTask([]), ["c"])).toEqual({ changes: [], missing: new Set(["c"]) });
+    expect(decideChanges(graph, known, ["c"])).toEqual({ changes: [], expansions: [], missing: new Set(["b"]) });
+    expect(decideChanges(graph, byTask([]), ["c"])).toEqual({ changes: [], expansions: [], missing: new Set(["c"]) });
   });
 
   test("touches nothing that a worker has or that has ended, and no task that the graph does not hold", () => {

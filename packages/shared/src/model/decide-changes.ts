@@ -5,6 +5,7 @@
 // skips, one failed fails), so in another order the answer would depend on which of two upstreams was looked at first.
 import type { DagGraph, TaskNode } from "./dag-graph.ts";
 import { decideTask, type RunView, type TaskDecision, type TaskSnapshot } from "./decide-task.ts";
+import { mapLength, resize, type Expansion } from "./mapping.ts";
 import type { PastView } from "./past.ts";
 import { isDecidable, isFinished, type TaskState } from "./task-state.ts";
 
@@ -16,6 +17,8 @@ export interface Change<T extends TaskSnapshot = TaskSnapshot> {
 
 export interface RunChanges<T extends TaskSnapshot = TaskSnapshot> {
   readonly changes: readonly Change<T>[];
+  /** What becomes of mapped tasks first: make it so and ask again, the instances that come of it are to be decided as well. */
+  readonly expansions: readonly Expansion<T>[];
   readonly missing: ReadonlySet<string>;
 }
 
@@ -31,6 +34,7 @@ export function decideChanges<T extends TaskSnapshot>(
   let states = known;
   const view: RunView = (taskId) => states.get(taskId) ?? NONE;
   const changes: Change<T>[] = [];
+  const expansions: Expansion<T>[] = [];
   const missing = new Set<string>();
   const open = new Agenda();
   for (const id of candidates) open.add(graph.tasks.get(id));
@@ -50,30 +54,57 @@ export function decideChanges<T extends TaskSnapshot>(
       isComplete = false;
     }
     if (!isComplete) continue;
+    const resized = node.mapping === undefined ? NONE : resizing(graph, node, own, view);
+    expansions.push(...resized);
+    // None of them looks at another, so that all are decided before the list of them is replaced.
+    let decided: Map<TaskSnapshot, T> | undefined;
+    let hasEnded = false;
     for (const ti of own) {
       if (!isDecidable(ti.state)) continue;
+      if (resized.some((change) => change.kind === "collapse" && change.ti === ti)) continue;
       const decision = decideTask(graph, node, ti, view, past, "brief");
       if (decision.kind === "wait") continue;
+      if (decision.kind === "expand") {
+        expansions.push({ kind: "add", ti, from: 0, length: decision.length });
+        continue;
+      }
       const to = stateAfter(decision.kind, node, ti);
       changes.push({ ti, to, reason: "reason" in decision ? decision.reason : "" });
-      copy ??= new Map(known);
-      states = copy;
-      copy.set(
-        taskId,
-        (states.get(taskId) ?? []).map((other) => (other === ti ? { ...ti, state: to } : other)),
-      );
-      if (!isFinished(to)) continue;
-      for (const id of node.watchedBy) open.add(graph.tasks.get(id));
+      decided ??= new Map();
+      decided.set(ti, { ...ti, state: to });
+      hasEnded ||= isFinished(to);
     }
+    const after = decided;
+    if (after === undefined) continue;
+    copy ??= new Map(known);
+    states = copy;
+    copy.set(
+      taskId,
+      own.map((other) => after.get(other) ?? other),
+    );
+    if (hasEnded) for (const id of node.watchedBy) open.add(graph.tasks.get(id));
   }
-  return { changes, missing };
+  return { changes, expansions, missing };
+}
+
+/** What the lists say now against the instances that an earlier reading of them left. */
+function resizing<T extends TaskSnapshot>(
+  graph: DagGraph,
+  node: TaskNode,
+  instances: readonly T[],
+  view: RunView,
+): readonly Expansion<T>[] {
+  const isExpanded = instances.some((ti) => ti.mapIndex >= 0 && ti.state === "none");
+  if (!isExpanded || node.mapping === undefined) return [];
+  const length = mapLength(node.mapping, graph.maxMapLength, view);
+  return length.kind === "length" ? resize(instances, length.length) : [];
 }
 
 const NONE: readonly never[] = [];
 
 /** What a decision makes of a task instance. One that begins with a wait has no worker before it is over. */
 export function stateAfter(
-  decision: Exclude<TaskDecision["kind"], "wait">,
+  decision: Exclude<TaskDecision["kind"], "wait" | "expand">,
   node: TaskNode,
   ti: TaskSnapshot,
 ): TaskState {

@@ -18,7 +18,7 @@ export type RunVerdict =
 export function judgeLeaves(leaves: readonly TaskSnapshot[]): RunVerdict {
   const failed = leaves.filter((ti) => ti.state === "failed" || ti.state === "upstream_failed");
   return failed.length > 0
-    ? { kind: "failed", reason: "task_failure", taskIds: failed.map((ti) => ti.taskId) }
+    ? { kind: "failed", reason: "task_failure", taskIds: [...new Set(failed.map((ti) => ti.taskId))] }
     : { kind: "success" };
 }
 
@@ -37,7 +37,7 @@ export function judgeRun(graph: DagGraph, tasks: readonly TaskSnapshot[], past?:
   };
   return unfinished.some(canGoOn)
     ? { kind: "open" }
-    : { kind: "failed", reason: "all_tasks_deadlocked", taskIds: unfinished.map((ti) => ti.taskId) };
+    : { kind: "failed", reason: "all_tasks_deadlocked", taskIds: [...new Set(unfinished.map((ti) => ti.taskId))] };
 }
 
 /**

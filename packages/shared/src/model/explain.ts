@@ -167,7 +167,8 @@ function blocked(s: Situation): Condition[] {
 function changesIn({ graph, tasks, past }: Situation): number {
   const known = new Map<string, TaskSituation[]>([...graph.tasks.keys()].map((id) => [id, []]));
   for (const ti of tasks) known.get(ti.taskId)?.push(ti);
-  return decideChanges(graph, known, graph.tasks.keys(), past).changes.length;
+  const { changes, expansions } = decideChanges(graph, known, graph.tasks.keys(), past);
+  return changes.length + expansions.length;
 }
 
 function judge(s: Situation, ti: TaskSituation): Judgement | undefined {
@@ -195,10 +196,11 @@ function beforeDecision(s: Situation, ti: TaskSituation, node: TaskNode | undefi
     );
     if (failed !== undefined) holds.push({ kind: "fail_fast", taskId: failed.taskId });
   }
-  const { kind, causes } = judgeTask(s.graph, node, ti, viewIn(s), s.past);
+  const { kind, causes, length = 0 } = judgeTask(s.graph, node, ti, viewIn(s), s.past);
   holds.push(...schedulerOf(s));
   const conditions = [...holds, ...causes.map((cause) => withTime(cause, ti))];
   if (kind === "wait" || holds.length > 0) return conditions;
+  if (kind === "expand") return [...conditions, { kind: "expanded_next", length }];
   return [...conditions, { kind: "decided_next", to: stateAfter(kind, node, ti) }];
 }
 

@@ -10,7 +10,7 @@ export interface PastOfTask {
   readonly logicalDate: number;
   /** Whether that run is over, so that what nobody has there does not begin by itself any more. */
   readonly isOver?: boolean;
-  readonly states: readonly { readonly taskId: string; readonly state: TaskState }[];
+  readonly states: readonly { readonly taskId: string; readonly mapIndex?: number; readonly state: TaskState }[];
   /** Whether any earlier run has the task at all. */
   readonly hasEarlier: boolean;
 }
@@ -30,11 +30,17 @@ export function heldByPast(node: TaskNode, past: PastOfTask | undefined, catchup
     return { kind: "depends_on_past", runId: past.runId, taskId: spec.taskId, state: null };
   }
   const wanted = spec.waitForDownstream ? [spec.taskId, ...node.downstream] : [spec.taskId];
-  const open = past.states.find((ti) => wanted.includes(ti.taskId) && ti.state !== "success" && ti.state !== "skipped");
+  const open = past.states.find(
+    (ti) => wanted.includes(ti.taskId) && ti.state !== "success" && ti.state !== "skipped" && !isGone(ti),
+  );
   return open === undefined
     ? undefined
     : { kind: "depends_on_past", runId: past.runId, taskId: open.taskId, state: open.state };
 }
+
+/** An instance of a mapped task for which there was no element any more. */
+const isGone = ({ mapIndex = -1, state }: PastOfTask["states"][number]): boolean =>
+  state === "removed" && mapIndex >= 0;
 
 /** The tasks of the run before whose states `heldByPast` reads. */
 export const pastTasksOf = (node: TaskNode): readonly string[] =>

@@ -59,13 +59,14 @@ const NOT_HELD: readonly TaskState[] = TASK_STATES.filter(
 export const TASK_TRANSITIONS: readonly TaskTransition[] = [
   ...edges(DECIDABLE_TASK_STATES, ["scheduled"], "scheduler", "every dependency is met"),
   ...edges(DECIDABLE_TASK_STATES, ["skipped", "upstream_failed"], "scheduler", "its trigger rule or a branch decided"),
+  ...edges(["none"], ["failed"], "scheduler", "what it is mapped over is no list, or too long"),
   ...edges(DECIDABLE_TASK_STATES, ["success"], "scheduler", "an empty task needs no worker"),
   ...edges(DECIDABLE_TASK_STATES, ["deferred"], "scheduler", "it starts from a trigger"),
   ...edges(
     ["none", "scheduled", "queued", "deferred", "up_for_retry", "up_for_reschedule"],
     ["removed"],
     "scheduler",
-    "its run moved to a version without it",
+    "its run moved to a version without it, or what it is mapped over became shorter",
   ),
   ...edges(["scheduled"], ["queued"], "scheduler", "every limit has room"),
   ...edges(["queued"], ["failed"], "scheduler", "no worker claimed it in time"),

@@ -1,7 +1,7 @@
 import { TRIGGER_RULES, type TriggerRule } from "@millrace/sdk/spec";
 import { describe, expect, test } from "vitest";
 import { UNFINISHED_TASK_STATES, type TaskState } from "./task-state.ts";
-import { addUpstream, judgeTriggerRule, noUpstream, type RuleVerdict, type UpstreamCounts } from "./trigger-rule.ts";
+import { addTally, judgeTriggerRule, noUpstream, type RuleVerdict, type UpstreamCounts } from "./trigger-rule.ts";
 
 interface Upstream {
   readonly state: TaskState;
@@ -10,7 +10,7 @@ interface Upstream {
 
 function countUpstream(upstream: readonly Upstream[]): UpstreamCounts {
   const counts = noUpstream();
-  for (const { state, isSetup } of upstream) addUpstream(counts, state, isSetup);
+  for (const { state, isSetup } of upstream) addTally(counts, { total: 1, by: { [state]: 1 } }, isSetup);
   return counts;
 }
 

@@ -91,8 +91,14 @@ export function judgeTriggerRule(rule: TriggerRule, counts: UpstreamCounts, cont
   return RULES[rule](counts, finished(counts) >= counts.total, context);
 }
 
-/** For `addUpstream`. */
+/** For `addTally`. */
 export type UpstreamTally = { -readonly [K in keyof UpstreamCounts]: UpstreamCounts[K] };
+
+/** How many instances of one task are in which state. */
+export interface StateTally {
+  readonly total: number;
+  readonly by: Readonly<Partial<Record<TaskState, number>>>;
+}
 
 export const noUpstream = (): UpstreamTally => ({
   total: 0,
@@ -106,15 +112,15 @@ export const noUpstream = (): UpstreamTally => ({
   setupsSkipped: 0,
 });
 
-export function addUpstream(counts: UpstreamTally, state: TaskState, isSetup: boolean): void {
-  counts.total++;
-  if (state === "success") counts.success++;
-  else if (state === "failed") counts.failed++;
-  else if (state === "upstream_failed") counts.upstreamFailed++;
-  else if (state === "skipped") counts.skipped++;
-  else if (state === "removed") counts.removed++;
+export function addTally(counts: UpstreamTally, { total, by }: StateTally, isSetup: boolean): void {
+  counts.total += total;
+  counts.success += by.success ?? 0;
+  counts.failed += by.failed ?? 0;
+  counts.upstreamFailed += by.upstream_failed ?? 0;
+  counts.skipped += by.skipped ?? 0;
+  counts.removed += by.removed ?? 0;
   if (!isSetup) return;
-  counts.setups++;
-  if (state === "success") counts.setupsSucceeded++;
-  else if (state === "skipped") counts.setupsSkipped++;
+  counts.setups += total;
+  counts.setupsSucceeded += by.success ?? 0;
+  counts.setupsSkipped += by.skipped ?? 0;
 }

@@ -1,6 +1,7 @@
 // What a running handler asks for, answered from Postgres and the places of secrets. An attempt writes XComs of its
 // own task instance only, and only while it is the current one; a callback writes none, since its attempt has ended.
 import type { ConnectionValue } from "@millrace/sdk/runtime";
+import type { Json } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import {
   deleteAssetState,
@@ -8,6 +9,7 @@ import {
   missingExternals,
   readEventsFor,
   readExternalStates,
+  readMappedXComs,
   readPreviousSuccess,
   readXComs,
   runSql,
@@ -23,6 +25,9 @@ import { announce, type Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
 import type { Call, ToChild } from "./ipc.ts";
 import { storeRenderedFields } from "./store-rendered-fields.ts";
+
+/** Values of a mapped task in one answer. */
+const MAX_PAGE = 1_000;
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
@@ -50,6 +55,11 @@ export async function answerCall(
       const { dagId, runId, taskId, mapIndex, key } = call.params;
       const [row] = await db.run(readXComs, [[dagId], [runId], [taskId], [mapIndex], [key]]);
       return row?.value as Answer;
+    }
+    case "getMappedXComs": {
+      const { dagId, runId, taskId, offset, limit } = call.params;
+      const page = await db.run(readMappedXComs, [dagId, runId, taskId, offset, Math.min(limit, MAX_PAGE)]);
+      return page.map(({ value }) => value as Json);
     }
     case "setXCom": {
       const { dagId, runId, taskId, mapIndex, key, value } = call.params;

@@ -15,7 +15,14 @@ import {
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { crashPoint } from "@millrace/shared/lifecycle";
-import { hasTryLeft, jitterOf, retryDelaySeconds } from "@millrace/shared/model";
+import {
+  hasTryLeft,
+  jitterOf,
+  NoElement,
+  retryDelaySeconds,
+  type DagGraph,
+  type TaskNode,
+} from "@millrace/shared/model";
 import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import { checkRunParams } from "@millrace/shared/params";
 import type { Broker } from "@millrace/shared/queue";
@@ -26,6 +33,7 @@ import { confirmStop } from "../finish/stopper.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { isLatestRun } from "./is-latest-run.ts";
+import { Labels } from "./labels.ts";
 import { onceAvailable } from "./once-available.ts";
 import { Inputs } from "./read-inputs.ts";
 import type { ChildResult, WarmChild } from "./warm-child.ts";
@@ -61,12 +69,14 @@ export class AttemptRunner {
   readonly #deps: AttemptRunnerDeps;
   readonly #versions: DagVersions;
   readonly #inputs: Inputs;
+  readonly #labels: Labels;
   readonly #running = new Map<string, (stop: Stop) => void>();
 
   constructor(deps: AttemptRunnerDeps) {
     this.#deps = deps;
     this.#versions = new DagVersions(deps.db, 1_000);
     this.#inputs = new Inputs(deps.db);
+    this.#labels = new Labels(deps.db, deps.log);
   }
 
   /** Stops every attempt and hands it back without using a try: the worker's time to drain is over. */
@@ -106,17 +116,21 @@ export class AttemptRunner {
     try {
       const patiently = async <T>(ask: () => Promise<T>): Promise<T> =>
         await onceAvailable(ask, () => stopped !== undefined, this.#deps.log);
-      const spec = await patiently(() => this.#specOf(attempt));
+      const { graph, node } = await patiently(() => this.#nodeOf(attempt));
+      const { spec } = node;
       log.note(`try ${attempt.tryNumber} of ${attempt.dagId}.${attempt.taskId} starts`, {
         run_id: attempt.runId,
         pid: process.pid,
       });
       let result: ChildResult;
+      let request: RunRequest | undefined;
       try {
         const inactive = await patiently(() => inactiveAssets(this.#deps.db, spec));
         if (inactive.length > 0) throw new InactiveAssets(inactive);
-        const request = await patiently(() => this.#request(attempt, spec));
-        await this.#requireFit(attempt, request);
+        const asked = await patiently(() => this.#request(attempt, node, graph));
+        requireFit(asked, graph);
+        request = asked;
+        await this.#labels.write(attempt, spec, asked);
         const artifactPath = await patiently(() => this.#deps.artifacts.path(attempt.artifactHash));
         child = await this.#deps.pool.acquire();
         if (stopped !== undefined) throw new Error("it was stopped before it began");
@@ -138,9 +152,12 @@ export class AttemptRunner {
           },
         });
       } catch (error) {
-        const how = `could not be given the attempt: ${messageOf(error)}`;
-        const isKnown = error instanceof ParamsInvalid || error instanceof InactiveAssets;
-        result = isKnown ? error.result : { kind: "died", how };
+        result =
+          error instanceof ParamsInvalid || error instanceof InactiveAssets
+            ? error.result
+            : error instanceof NoElement
+              ? { kind: "outcome", outcome: failure(error.name, error.message, false) }
+              : { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };
       } finally {
         clearTimeout(timer);
         calls.abort(new Error("the handler has ended"));
@@ -162,6 +179,7 @@ export class AttemptRunner {
       // A handler that ended before it heard of the wish may still be the first: then its end is refused below.
       const ending = why?.kind === "asked" ? undefined : await this.#ending(attempt, spec, outcome, log, why);
       await log.settle();
+      if (request !== undefined) await this.#labels.write(attempt, spec, request, outcome);
       crashPoint("worker.handled");
       const isWritten = ending !== undefined && (await finisher.finish(attempt, ending));
       if (!isWritten) await this.#endAsWished(attempt, spec, log);
@@ -191,27 +209,18 @@ export class AttemptRunner {
     );
   }
 
-  async #specOf(attempt: ClaimedAttempt): Promise<TaskSpec> {
+  async #nodeOf(attempt: ClaimedAttempt): Promise<{ readonly graph: DagGraph; readonly node: TaskNode }> {
     const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
-    const spec = graph?.tasks.get(attempt.taskId)?.spec;
-    if (spec === undefined)
+    const node = graph?.tasks.get(attempt.taskId);
+    if (graph === undefined || node === undefined)
       throw new Error(`version ${attempt.versionId} of ${attempt.dagId} has no task ${attempt.taskId}`);
-    return spec;
+    return { graph, node };
   }
 
-  /**
-   * The run may have been asked for when its version's schemas were others, or moved to another version.
-   * @throws ParamsInvalid
-   */
-  async #requireFit(attempt: ClaimedAttempt, { conf }: RunRequest): Promise<void> {
-    const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
-    const violations = graph === undefined ? [] : checkRunParams(graph.spec, conf).violations;
-    if (violations.length > 0) throw new ParamsInvalid(`the params of the run do not fit: ${violations.join("; ")}`);
-  }
-
-  async #request(attempt: ClaimedAttempt, spec: TaskSpec): Promise<RunRequest> {
+  async #request(attempt: ClaimedAttempt, node: TaskNode, graph: DagGraph): Promise<RunRequest> {
+    const { spec } = node;
+    const { inputs, lazyInputs } = await this.#inputs.of(attempt, node, graph);
     const iso = (date: Date | null) => date?.toISOString() ?? null;
-    const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
     const conf = attempt.conf as Record<string, Json>;
     return {
       dagId: attempt.dagId,
@@ -226,15 +235,16 @@ export class AttemptRunner {
       runAfter: attempt.runAfter.toISOString(),
       runType: attempt.runType,
       conf,
-      params: { ...graph?.spec.params, ...conf },
-      inputs: await this.#inputs.of(attempt, spec),
+      params: { ...graph.spec.params, ...conf },
+      inputs,
+      ...(Object.keys(lazyInputs).length === 0 ? {} : { lazyInputs }),
       ...(attempt.partitionKey === null ? {} : { partitionKey: attempt.partitionKey }),
       ...(attempt.runType === "asset_triggered"
         ? { triggeringAssetEvents: await readRunEvents(this.#deps.db, attempt.dagRunId) }
         : {}),
       maxXComBytes: this.#deps.config.core.max_xcom_bytes,
       ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
-      ...(spec.operator === "latest_only" && graph !== undefined
+      ...(spec.operator === "latest_only"
         ? { isLatestRun: await isLatestRun(this.#deps.db, attempt, graph.spec.schedule) }
         : {}),
     };
@@ -336,6 +346,15 @@ interface WaitingRecord {
   readonly reschedules: number;
 }
 
+/**
+ * The run may have been asked for when its version's schemas were others, or moved to another version.
+ * @throws ParamsInvalid
+ */
+function requireFit({ conf }: RunRequest, { spec }: DagGraph): void {
+  const { violations } = checkRunParams(spec, conf);
+  if (violations.length > 0) throw new ParamsInvalid(`the params of the run do not fit: ${violations.join("; ")}`);
+}
+
 /** Before the handler was begun; the next try would be given the same. */
 class ParamsInvalid extends Error {
   override readonly name = "ParamsInvalid";
@@ -365,9 +384,9 @@ class InactiveAssets extends Error {
   }
 }
 
-const failure = (name: string, message: string): TaskOutcome => ({
+const failure = (name: string, message: string, retryable = true): TaskOutcome => ({
   kind: "failed",
-  retryable: true,
+  retryable,
   error: { name, message },
 });
 

@@ -59,6 +59,7 @@ const hostOf = (signal: AbortSignal): RunHost => ({
   mask: (secret) => send({ type: "mask", secret }),
   getXCom: async (params) => await call({ method: "getXCom", params }),
   setXCom: async (params) => void (await call({ method: "setXCom", params })),
+  getMappedXComs: async (params) => (await call({ method: "getMappedXComs", params })) as readonly Json[],
   getVariable: async (key) => (await call({ method: "getVariable", params: { key } })) as string | undefined,
   setVariable: async (key, value, description) =>
     void (await call({

@@ -9,6 +9,7 @@ import type {
   ConnectionValue,
   ExternalState,
   ExternalStatesQuery,
+  MappedXComsPage,
   PreviousRun,
   RunRequest,
   SqlRequest,
@@ -60,6 +61,7 @@ export type FromChild =
 export type Call =
   | { readonly method: "getXCom"; readonly params: XComKey }
   | { readonly method: "setXCom"; readonly params: XComKey & { readonly value: Json } }
+  | { readonly method: "getMappedXComs"; readonly params: MappedXComsPage }
   | { readonly method: "getVariable"; readonly params: { readonly key: string } }
   | {
       readonly method: "setVariable";

@@ -11,6 +11,8 @@ export interface Lookup {
 export class MemoryStore {
   readonly #lookup: Lookup;
   readonly #xcoms = new Map<string, Json>();
+  /** Return values of mapped tasks, by index. */
+  readonly #mapped = new Map<string, Map<number, Json>>();
   readonly #variables = new Map<string, string | undefined>();
 
   constructor(lookup: Lookup = { variable: () => undefined, connection: () => undefined }) {
@@ -21,8 +23,17 @@ export class MemoryStore {
     return this.#xcoms.get(nameOf(key));
   }
 
+  /** What the instances of a mapped task returned, in the order of their indexes. */
+  mappedValues({ dagId, runId, taskId }: Pick<XComKey, "dagId" | "runId" | "taskId">): readonly Json[] {
+    const values = this.#mapped.get(JSON.stringify([dagId, runId, taskId])) ?? new Map<number, Json>();
+    return [...values].sort(([a], [b]) => a - b).map(([, value]) => value);
+  }
+
   setXCom(key: XComKey, value: Json): void {
     this.#xcoms.set(nameOf(key), value);
+    if (key.mapIndex < 0 || key.key !== "return_value") return;
+    const task = JSON.stringify([key.dagId, key.runId, key.taskId]);
+    this.#mapped.set(task, (this.#mapped.get(task) ?? new Map<number, Json>()).set(key.mapIndex, value));
   }
 
   /** By key. */
@@ -34,6 +45,7 @@ export class MemoryStore {
 
   /** A new try starts without what the one before it left. */
   forget(task: Omit<XComKey, "key">): void {
+    this.#mapped.get(JSON.stringify([task.dagId, task.runId, task.taskId]))?.delete(task.mapIndex);
     const prefix = nameOf({ ...task, key: "" });
     for (const name of this.#xcoms.keys()) if (name.startsWith(prefix)) this.#xcoms.delete(name);
   }
@@ -48,6 +60,8 @@ export class MemoryStore {
       setXCom: async ({ value, ...key }) => {
         await Promise.resolve(this.setXCom(key, value));
       },
+      getMappedXComs: async ({ offset, limit, ...task }) =>
+        await Promise.resolve(this.mappedValues(task).slice(offset, offset + limit)),
       getVariable: async (key) =>
         await Promise.resolve(this.#variables.has(key) ? this.#variables.get(key) : this.#lookup.variable(key)),
       setVariable: async (key, value) => {

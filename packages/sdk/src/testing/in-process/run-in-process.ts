@@ -14,9 +14,10 @@ import {
   judgeRun,
   retryDelaySeconds,
   type DagGraph,
+  type Expansion,
 } from "@millrace/shared/model";
 import { MemoryStore } from "./memory-store.ts";
-import { resolveInputs } from "./resolve-inputs.ts";
+import { inputsOf, instancesOf, knownOf, nameOf, type MappedRun } from "./mapped-tasks.ts";
 import { outcomeOfEnd } from "./outcome-of-end.ts";
 import { runAttempt, type Attempt } from "./run-attempt.ts";
 import { waitForTrigger } from "./wait-for-trigger.ts";
@@ -36,13 +37,14 @@ class TestRun {
   readonly #store: MemoryStore;
   readonly #runId: string;
   readonly #now = Date.now();
+  /** By name: the unexpanded task as its id, an instance with its index. */
   readonly #tasks: Map<string, TestTask>;
-  /** What is under way by task id: tries, and waits for the next one. */
+  /** What is under way by name of the task instance: tries, and waits for the next one. */
   readonly #running = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, Promise<void>>();
   /** Ends every try under way. */
   readonly #stop = new AbortController();
-  /** Ends the try of one task. */
+  /** Ends the try of one task instance. */
   readonly #stops = new Map<string, AbortController>();
 
   constructor(artifact: Artifact, spec: DagSpec, options: InProcessOptions) {
@@ -84,16 +86,33 @@ class TestRun {
 
   #decide(): void {
     this.#failFast();
-    const known = new Map([...this.#tasks].map(([id, task]) => [id, [task]]));
-    for (const { ti, to, reason } of decideChanges(this.#graph, known, this.#graph.tasks.keys()).changes) {
-      this.#set(ti.taskId, { state: to, reason: reason === "" ? undefined : reason });
+    let decided = decideChanges(this.#graph, knownOf(this.#mapped()), this.#graph.tasks.keys());
+    while (decided.expansions.length > 0) {
+      for (const expansion of decided.expansions) this.#expand(expansion);
+      decided = decideChanges(this.#graph, knownOf(this.#mapped()), this.#graph.tasks.keys());
     }
+    for (const { ti, to, reason } of decided.changes) {
+      this.#set(nameOf(ti), { state: to, reason: reason === "" ? undefined : reason });
+    }
+  }
+
+  #mapped(): MappedRun {
+    return { graph: this.#graph, store: this.#store, dagId: this.#spec.dagId, runId: this.#runId, tasks: this.#tasks };
+  }
+
+  #expand(expansion: Expansion<TestTask>): void {
+    const instances = instancesOf(expansion);
+    const [first] = instances;
+    if (first === undefined)
+      throw new Error(`${this.#spec.dagId}: a mapped task cannot be ${expansion.kind}ed in a run of its own`);
+    this.#tasks.delete(first.taskId);
+    for (const task of instances) this.#tasks.set(nameOf(task), task);
   }
 
   #failFast(): void {
     const end = failFast(this.#graph, [...this.#tasks.values()]);
-    for (const { taskId } of end?.skip ?? []) this.#set(taskId, { state: "skipped", reason: end?.reason });
-    for (const { taskId } of end?.stop ?? []) this.#stops.get(taskId)?.abort(new Error(end?.reason));
+    for (const task of end?.skip ?? []) this.#set(nameOf(task), { state: "skipped", reason: end?.reason });
+    for (const task of end?.stop ?? []) this.#stops.get(nameOf(task))?.abort(new Error(end?.reason));
   }
 
   #startScheduled(): void {
@@ -101,53 +120,62 @@ class TestRun {
     const ready = [...this.#tasks.values()]
       .filter((task) => task.state === "scheduled" || this.#beginsWithWait(task))
       .toSorted((a, b) => weight(b) - weight(a));
-    for (const { taskId } of ready.slice(0, (this.#options.concurrency ?? 16) - this.#atWork())) {
+    for (const name of ready.map(nameOf).slice(0, (this.#options.concurrency ?? 16) - this.#atWork())) {
       this.#running.set(
-        taskId,
-        this.#attempt(taskId).finally(() => this.#running.delete(taskId)),
+        name,
+        this.#attempt(name).finally(() => this.#running.delete(name)),
       );
     }
   }
 
   /** A task that the deciders deferred, because it begins with its trigger. */
-  #beginsWithWait({ taskId, state }: TestTask): boolean {
-    return state === "deferred" && !this.#running.has(taskId);
+  #beginsWithWait(task: TestTask): boolean {
+    return task.state === "deferred" && !this.#running.has(nameOf(task));
   }
 
   /** A task that waits holds no place. */
   #atWork(): number {
-    return [...this.#running.keys()].filter((taskId) => this.#task(taskId).state === "running").length;
+    return [...this.#running.keys()].filter((name) => this.#task(name).state === "running").length;
   }
 
-  async #attempt(taskId: string): Promise<void> {
-    const { tryNumber, state } = this.#task(taskId);
-    this.#set(taskId, {
+  async #attempt(name: string): Promise<void> {
+    const { tryNumber, state } = this.#task(name);
+    this.#set(name, {
       state: state === "deferred" ? "deferred" : "running",
       tryNumber: tryNumber + 1,
       error: undefined,
     });
     const begin = performance.now();
-    const outcome = await this.#runOnce(taskId);
-    this.#finish(taskId, outcome, performance.now() - begin);
+    const outcome = await this.#runOnce(name);
+    this.#finish(name, outcome, performance.now() - begin);
   }
 
-  async #runOnce(taskId: string): Promise<TaskOutcome> {
-    const spec = this.#specOf(taskId);
+  async #runOnce(name: string): Promise<TaskOutcome> {
+    const spec = this.#specOf(name);
     const { logicalDate, conf = {}, maxXComBytes } = this.#options;
-    const key = { dagId: this.#spec.dagId, runId: this.#runId, mapIndex: -1 };
+    const { taskId, mapIndex } = this.#task(name);
+    const key = { dagId: this.#spec.dagId, runId: this.#runId, taskId, mapIndex };
     const interval =
       this.#options.interval ?? (logicalDate === null ? null : inferManualInterval(this.#spec.schedule, logicalDate));
     const iso = (at: number | null | undefined) =>
       at === null || at === undefined ? null : new Date(at).toISOString();
-    this.#store.forget({ ...key, taskId });
+    this.#store.forget(key);
     const own = new AbortController();
-    this.#stops.set(taskId, own);
+    this.#stops.set(name, own);
+    const node = this.#graph.tasks.get(taskId);
+    if (node === undefined) throw new Error(`DAG ${this.#spec.dagId} has no task ${taskId}`);
+    let inputs: Awaited<ReturnType<typeof inputsOf>>;
+    try {
+      inputs = await inputsOf(this.#mapped(), node, mapIndex);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      return { kind: "failed", retryable: false, error: { name: error.name, message: error.message } };
+    }
     const outcome = await this.#untilEnd(
-      taskId,
+      name,
       {
         ...key,
-        taskId,
-        tryNumber: this.#task(taskId).tryNumber,
+        tryNumber: this.#task(name).tryNumber,
         maxTries: spec.retries,
         logicalDate: iso(logicalDate),
         dataIntervalStart: iso(interval?.start),
@@ -156,30 +184,28 @@ class TestRun {
         runType: "manual",
         conf,
         params: { ...this.#spec.params, ...conf },
-        inputs: resolveInputs(spec.inputs, (upstream) =>
-          this.#store.getXCom({ ...key, taskId: upstream, key: "return_value" }),
-        ),
+        ...inputs,
         ...(maxXComBytes === undefined ? {} : { maxXComBytes }),
       },
       AbortSignal.any([this.#stop.signal, own.signal]),
     );
     if (outcome.kind === "success" && outcome.returnValue !== undefined) {
-      this.#store.setXCom({ ...key, taskId, key: "return_value" }, outcome.returnValue);
+      this.#store.setXCom({ ...key, key: "return_value" }, outcome.returnValue);
     }
     return outcome;
   }
 
   /** One try, over its reschedules and deferrals. */
-  async #untilEnd(taskId: string, request: RunRequest, signal: AbortSignal): Promise<TaskOutcome> {
-    const { executionTimeout, startTrigger } = this.#specOf(taskId);
+  async #untilEnd(name: string, request: RunRequest, signal: AbortSignal): Promise<TaskOutcome> {
+    const { executionTimeout, startTrigger } = this.#specOf(name);
     const begin = performance.now();
-    const log = (...line: Parameters<Attempt["log"]>) => this.#options.onLog?.(this.#task(taskId), ...line);
+    const log = (...line: Parameters<Attempt["log"]>) => this.#options.onLog?.(this.#task(name), ...line);
     let reschedules = 0;
     let outcome: TaskOutcome | undefined =
-      startTrigger !== undefined && this.#task(taskId).state === "deferred"
+      startTrigger !== undefined && this.#task(name).state === "deferred"
         ? { kind: "deferred", state: null, ...startTrigger }
         : undefined;
-    for (let resumed: Waited["resumed"]; ; this.#set(taskId, { state: "running" })) {
+    for (let resumed: Waited["resumed"]; ; this.#set(name, { state: "running" })) {
       const seconds = (performance.now() - begin) / 1000;
       const waited = { seconds, reschedules, ...(resumed === undefined ? {} : { resumed }) };
       outcome ??= await runAttempt({
@@ -187,13 +213,13 @@ class TestRun {
         request: resumed === undefined && reschedules === 0 ? request : { ...request, waited },
       });
       if (outcome.kind === "rescheduled") {
-        this.#set(taskId, { state: "up_for_reschedule" });
+        this.#set(name, { state: "up_for_reschedule" });
         reschedules++;
         resumed = undefined;
         // An interrupt is told to the attempt that follows, which ends at once.
         await sleep(outcome.delaySeconds, signal).catch(() => undefined);
       } else if (outcome.kind === "deferred") {
-        this.#set(taskId, { state: "deferred" });
+        this.#set(name, { state: "deferred" });
         const { inputs: _inputs, ...attempt } = request;
         const hostOf = (ends: AbortSignal) => this.#store.hostOf(ends, log);
         const event = await waitForTrigger({ artifact: this.#artifact, wait: outcome, attempt, hostOf, signal });
@@ -207,45 +233,46 @@ class TestRun {
     }
   }
 
-  #finish(taskId: string, outcome: TaskOutcome, durationMs: number): void {
+  #finish(name: string, outcome: TaskOutcome, durationMs: number): void {
     if (outcome.kind === "success") {
-      return this.#set(taskId, { state: "success", durationMs, branchDecision: outcome.branch ?? null });
+      return this.#set(name, { state: "success", durationMs, branchDecision: outcome.branch ?? null });
     }
     if (outcome.kind === "skipped") {
-      return this.#set(taskId, { state: "skipped", durationMs, reason: outcome.message });
+      return this.#set(name, { state: "skipped", durationMs, reason: outcome.message });
     }
-    if (outcome.kind !== "failed") throw new Error(`${taskId} ended while it waited`);
-    const { tryNumber } = this.#task(taskId);
-    const spec = this.#specOf(taskId);
+    if (outcome.kind !== "failed") throw new Error(`${name} ended while it waited`);
+    const { tryNumber } = this.#task(name);
+    const spec = this.#specOf(name);
     const tryAgain = hasTryLeft({ tryNumber, maxTries: spec.retries, retryable: outcome.retryable });
     if (tryAgain && !this.#stop.signal.aborted) {
-      this.#set(taskId, { state: "up_for_retry", isDue: false, durationMs, error: outcome.error });
-      const wait = this.#waitForRetry(taskId).finally(() => this.#waiting.delete(taskId));
-      this.#waiting.set(taskId, wait);
+      this.#set(name, { state: "up_for_retry", isDue: false, durationMs, error: outcome.error });
+      const wait = this.#waitForRetry(name).finally(() => this.#waiting.delete(name));
+      this.#waiting.set(name, wait);
       return;
     }
-    this.#set(taskId, { state: "failed", durationMs, error: outcome.error });
+    this.#set(name, { state: "failed", durationMs, error: outcome.error });
   }
 
-  async #waitForRetry(taskId: string): Promise<void> {
-    const { tryNumber } = this.#task(taskId);
-    const jitter = jitterOf(`${this.#spec.dagId}#${taskId}#${this.#runId}#${tryNumber}`);
-    const seconds = retryDelaySeconds(this.#specOf(taskId), tryNumber, jitter, this.#options.maxRetryDelay ?? DAY);
+  async #waitForRetry(name: string): Promise<void> {
+    const { tryNumber } = this.#task(name);
+    const jitter = jitterOf(`${this.#spec.dagId}#${this.#task(name).taskId}#${this.#runId}#${tryNumber}`);
+    const seconds = retryDelaySeconds(this.#specOf(name), tryNumber, jitter, this.#options.maxRetryDelay ?? DAY);
     await this.#options.waitForRetry?.(seconds, this.#stop.signal);
-    this.#tasks.set(taskId, { ...this.#task(taskId), isDue: true });
+    this.#tasks.set(name, { ...this.#task(name), isDue: true });
   }
 
-  #set(taskId: string, change: Partial<TestTask>): void {
-    const task = { ...this.#task(taskId), ...change };
-    this.#tasks.set(taskId, task);
+  #set(name: string, change: Partial<TestTask>): void {
+    const task = { ...this.#task(name), ...change };
+    this.#tasks.set(name, task);
     this.#options.onChange?.(task, [...this.#tasks.values()]);
   }
 
-  #task(taskId: string): TestTask {
-    return this.#tasks.get(taskId) ?? newTask(taskId);
+  #task(name: string): TestTask {
+    return this.#tasks.get(name) ?? newTask(name);
   }
 
-  #specOf(taskId: string): DagSpec["tasks"][number] {
+  #specOf(name: string): DagSpec["tasks"][number] {
+    const { taskId } = this.#task(name);
     const node = this.#graph.tasks.get(taskId);
     if (node === undefined) throw new Error(`DAG ${this.#spec.dagId} has no task ${taskId}`);
     return node.spec;

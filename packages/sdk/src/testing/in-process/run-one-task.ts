@@ -14,7 +14,14 @@ export async function runOneTask(
 ): Promise<InProcessResult> {
   const alone = spec.tasks
     .filter((task) => task.taskId === taskId)
-    .map((task) => ({ ...task, upstream: [], triggerRule: "all_success" as const, isTeardown: false }));
+    .map(({ mapping: _mapping, mapGroupId: _group, ...task }) => ({
+      ...task,
+      upstream: [],
+      // What one instance of a mapped task is given of a list is said with its inputs.
+      inputs: Object.fromEntries(Object.entries(task.inputs).filter(([, { kind }]) => kind !== "element")),
+      triggerRule: "all_success" as const,
+      isTeardown: false,
+    }));
   const { store = new MemoryStore(), logicalDate } = options;
   const runId = options.runId ?? `manual__${new Date(logicalDate ?? Date.now()).toISOString()}`;
   for (const [upstream, value] of Object.entries(values)) {

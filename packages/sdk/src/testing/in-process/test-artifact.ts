@@ -4,6 +4,7 @@ import type { Artifact } from "../../runtime/index.ts";
 import type { DagSpec } from "../../spec/index.ts";
 import { AppError } from "@millrace/shared/errors";
 import { captureOutput } from "./capture-output.ts";
+import { nameOf } from "./mapped-tasks.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { runInProcess } from "./run-in-process.ts";
 import { runOneTask } from "./run-one-task.ts";
@@ -18,7 +19,12 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
     const where = `; it has ${spec.tasks.map((task) => task.taskId).join(", ")}`;
     throw new AppError("TASK_NOT_FOUND", { dagId: spec.dagId, taskId, where });
   }
-  const logs = new Map<string, DagTestLogLine[]>(spec.tasks.map(({ taskId }) => [taskId, []]));
+  const logs = new Map<string, DagTestLogLine[]>();
+  const linesOf = (name: string): DagTestLogLine[] => {
+    const lines = logs.get(name) ?? [];
+    logs.set(name, lines);
+    return lines;
+  };
   const store = new MemoryStore({
     variable: (key) => (Object.hasOwn(variables, key) ? variables[key] : undefined),
     connection: (connectionId) => {
@@ -26,17 +32,17 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
       return found === undefined ? undefined : { connectionId, ...found };
     },
   });
-  const capture = captureOutput<string>((taskId, stream, message) => {
-    logs.get(taskId)?.push({ level: stream === "stdout" ? "info" : "warn", message });
+  const capture = captureOutput<string>((name, stream, message) => {
+    linesOf(name).push({ level: stream === "stdout" ? "info" : "warn", message });
   });
   const run: Artifact["run"] = async (request, host) => {
     const given = { ...request.inputs, ...inputs[request.taskId] };
-    return await capture.within(request.taskId, () => artifact.run({ ...request, inputs: given }, host));
+    return await capture.within(nameOf(request), () => artifact.run({ ...request, inputs: given }, host));
   };
   const settings: InProcessOptions = {
     logicalDate: options.logicalDate === undefined ? Date.now() : (options.logicalDate?.getTime() ?? null),
     store,
-    onLog: ({ taskId }, level, message) => logs.get(taskId)?.push({ level, message }),
+    onLog: (task, level, message) => linesOf(nameOf(task)).push({ level, message }),
     ...(options.conf === undefined ? {} : { conf: options.conf }),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -48,11 +54,16 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
         ? await runInProcess(recorded, spec, settings)
         : await runOneTask(recorded, spec, only, settings, mocks);
     const tasks = result.tasks.map((task) => {
-      const xcoms = store.xcomsOf({ dagId: spec.dagId, runId: result.runId, taskId: task.taskId, mapIndex: -1 });
+      const xcoms = store.xcomsOf({
+        dagId: spec.dagId,
+        runId: result.runId,
+        taskId: task.taskId,
+        mapIndex: task.mapIndex,
+      });
       const { state, tryNumber, error, reason } = task;
       return [
-        task.taskId,
-        { state, tryNumber, value: xcoms["return_value"], xcoms, logs: logs.get(task.taskId) ?? [], error, reason },
+        nameOf(task),
+        { state, tryNumber, value: xcoms["return_value"], xcoms, logs: logs.get(nameOf(task)) ?? [], error, reason },
       ] as const;
     });
     return { runId: result.runId, state: result.state, tasks: Object.fromEntries(tasks) };

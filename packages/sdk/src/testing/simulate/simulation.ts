@@ -81,7 +81,7 @@ export class Simulation {
     if (pointer === undefined && checked.triggers.length === 0) {
       throw invalid(spec, ["time alone asks for no run of it, so nothing would happen: give triggers"]);
     }
-    this.dag = this.store.addDag(buildDagGraph(spec), pointer, {
+    this.dag = this.store.addDag(buildDagGraph(unmapped(spec)), pointer, {
       maxActiveRuns: spec.maxActiveRuns ?? limits.maxActiveRuns ?? DEFAULT_MAX_ACTIVE_RUNS,
       maxActiveTasks: spec.maxActiveTasks ?? limits.maxActiveTasks ?? DEFAULT_MAX_ACTIVE_TASKS,
     });
@@ -299,3 +299,10 @@ export class Simulation {
     this.#transaction("worker", (tx) => s.heartbeatAttempts(tx, [...this.#held.keys()], WORKER));
   }
 }
+
+/** No handler runs here, so that nobody knows how long a list is: a mapped task has one instance. */
+const unmapped = (spec: DagSpec): DagSpec => ({
+  ...spec,
+  groups: spec.groups.map(({ mapping: _mapping, ...group }) => group),
+  tasks: spec.tasks.map(({ mapping: _mapping, mapGroupId: _group, ...task }) => task),
+});
