@@ -1,6 +1,5 @@
 // The lists over which tasks and groups are mapped, as a DAG file writes them.
-import type { ELEMENTS, OUTPUT } from "./refs.ts";
-import { SOURCES, type ListOf, type Output } from "./refs.ts";
+import { SOURCES, type ELEMENTS, type ListOf, type OUTPUT, type Output } from "./refs.ts";
 
 /** A list made of others. Goes into `expand` and `expandKwargs` only: it has no value of its own. */
 export class CombinedList<T> implements Output<readonly T[]> {

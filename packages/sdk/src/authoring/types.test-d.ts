@@ -1,6 +1,6 @@
 // What the compiler has to accept and to refuse in a DAG file. Compiled by tsc, never run: a line marked
 // `@ts-expect-error` that compiles is an error itself.
-import { Dag, type Json, type TaskRef } from "../index.ts";
+import { collect, Dag, zip, type Json, type LazyList, type TaskRef } from "../index.ts";
 import { bash, branch, empty, shortCircuit } from "../operators/index.ts";
 
 interface RegionRows {
@@ -135,3 +135,40 @@ script({ who: id });
 bash("echo $N", { env: { N: 1 } });
 // @ts-expect-error teardown and setup take tasks
 ref.asTeardown({ setups: dag.taskGroup("g") });
+
+// Mapping.
+const texts = dag.task("texts", () => ["a", "b"])();
+const pick = dag.task("map_pick", ({ text, times, note }: { text: string; times: number; note?: string }) => ({
+  text,
+  times,
+  note: note ?? "",
+}));
+export const picked: TaskRef<{ text: string; times: number; note: string }[]> = pick
+  .partial({ times: 2 })
+  .expand({ text: texts });
+pick.expand({ text: texts, times: [1, 2] });
+pick.expand({ text: texts, times: [1, 2], note: ["x"] });
+pick.expandKwargs([{ text: "a", times: 1 }]);
+// @ts-expect-error a required input has no list
+pick.expand({ text: texts });
+// @ts-expect-error a list of another type
+pick.partial({ times: 2 }).expand({ text: [1] });
+// @ts-expect-error an input that the handler does not take
+pick.partial({ other: 2 });
+// @ts-expect-error no list
+pick.partial({ times: 2 }).expand({ text: "a" });
+// @ts-expect-error an object without a required input
+pick.expandKwargs([{ text: "a" }]);
+dag.task("map_pair", ({ pair }: { pair: [string, number] }) => pair.length).expand({ pair: zip(texts, [1, 2]) });
+dag.task(
+  "map_lazy",
+  async ({ all }: { all: LazyList<{ text: string }> }) => all.length,
+)({
+  all: pick.partial({ times: 1 }).expand({ text: texts }).lazy(),
+});
+const perText = dag.taskGroup("per_text");
+const { text: one } = perText.expand({ text: texts });
+const upper = perText.task("upper", ({ value }: { value: string }) => value.toUpperCase())({ value: one });
+dag.task("map_all", ({ all }: { all: string[] }) => all.length)({ all: collect(upper) });
+// @ts-expect-error outside of the group it is a list
+dag.task("map_no_list", ({ all }: { all: string[] }) => all.length)({ all: upper });
