@@ -22,13 +22,13 @@ export async function writeExpansions({ tx }: ActorDeps, cases: readonly Case[])
       rows.flatMap(({ rows: more }) => more.map(({ mapIndex }) => mapIndex)),
     ]);
     for (const { c, ti, rows: more } of rows) {
-      const first = ti.mapIndex < 0 ? { ...ti, mapIndex: 0, epoch: ti.epoch + 1 } : ti;
+      const first = ti.mapIndex < 0 ? { ...ti, mapIndex: 0 } : ti;
       replace(c, ti, [first, ...more]);
     }
   }
   if (collapsed.length > 0) {
     await tx.run(collapseTasks, [collapsed.map(({ ti }) => ti.id), collapsed.map(({ ti }) => ti.epoch)]);
-    for (const { c, ti } of collapsed) replace(c, ti, [{ ...ti, mapIndex: -1, epoch: ti.epoch + 1 }]);
+    for (const { c, ti } of collapsed) replace(c, ti, [{ ...ti, mapIndex: -1 }]);
   }
   const fresh = revived.flatMap(({ c, tis }) => tis.map((ti) => ({ c, ti, id: newId() })));
   if (fresh.length > 0) {

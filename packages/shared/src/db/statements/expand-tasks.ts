@@ -1,6 +1,6 @@
 // A mapped task gets its instances: the one that stood for the whole task becomes index 0, and the others are created as it
 // is, in state none. Given one that is expanded already, it only adds. The unique key of (dag, run, task, index) keeps a
-// second scheduler from doubling anything. Locks: the rows that are given; the caller holds their runs.
+// second scheduler from doubling anything. The attempt stays the same and nobody has it, so that its epoch does. Locks: the rows that are given; the caller holds their runs.
 import { defineStatement } from "../statement.ts";
 
 export type ExpandParams = readonly [
@@ -22,8 +22,8 @@ with locked as (
   order by ti.id
   for update of ti
 ), first as (
-  update task_instance ti set map_index = 0, epoch = ti.epoch + 1, updated_at = now()
-  from locked l where ti.row_id = l.row_id and l.map_index < 0
+  update task_instance ti set map_index = 0, updated_at = now()
+  from locked l where ti.id = l.id and l.map_index < 0
 )
 insert into task_instance (id, map_index, task_id, dag_id, run_id, dag_run_id, max_tries, logical_date, run_after, pool,
   pool_slots, queue, lane, priority_weight, operator, task_display_name, custom_operator_name, callbacks, executor, dag_version_id)
@@ -44,12 +44,12 @@ export const collapseTasks = defineStatement<
   name: "collapse-tasks",
   sql: `
 with locked as (
-  select ti.row_id from unnest($1::uuid[], $2::int[]) as e(id, epoch)
+  select ti.id from unnest($1::uuid[], $2::int[]) as e(id, epoch)
   join task_instance ti on ti.id = e.id and ti.epoch = e.epoch and ti.state is null and ti.map_index = 0
   order by ti.id
   for update of ti
 )
-update task_instance ti set map_index = -1, epoch = ti.epoch + 1, rendered_map_index = null, updated_at = now()
-from locked l where ti.row_id = l.row_id
+update task_instance ti set map_index = -1, rendered_map_index = null, updated_at = now()
+from locked l where ti.id = l.id
 returning ti.id`,
 });
