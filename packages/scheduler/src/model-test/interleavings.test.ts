@@ -13,6 +13,7 @@ import {
   clear,
   examine,
   finish,
+  lookAt,
   openRaces,
   running,
   selection,
@@ -127,6 +128,31 @@ test("two schedulers told of the last two upstreams schedule what waits for both
     check: async (product) => {
       const { state, tries } = await rowOf(product, "c");
       expect([state, tries]).toEqual(["scheduled", 1]);
+    },
+  });
+});
+
+test("a run that fails fast while another scheduler queues the rest stays open until the rest has ended", async () => {
+  await race({
+    // What comes after it puts `a` first: `b` has to wait for its place.
+    tasks: { a: {}, b: {}, c: { upstream: ["a"] } },
+    failFast: true,
+    arrange: async (product) => {
+      await db.read("update dag set max_active_tasks = 1");
+      await at({ kind: "claim", at: [A] }, { kind: "fail", at: A, isRetried: false })(product);
+      expect(await stateOf(product, "b")).toBe("scheduled");
+    },
+    first: async (on, product) => await act(on, product, lookAt(product, null)),
+    second: async (on, product) => await act(on, product, async (deps) => await queueScheduledTasks(deps, 1)),
+    check: async (product) => {
+      const outcome = [await stateOf(product, "b"), product.runStates.get("dag run0")];
+      expect([
+        // What ran last was skipped: the leaves decide.
+        ["skipped", "success"],
+        ["queued", "running"],
+      ]).toContainEqual(outcome);
+      await product.settle(new Map(), new Set(["dag"]));
+      expect([await stateOf(product, "b"), product.runStates.get("dag run0")]).toEqual(["skipped", "success"]);
     },
   });
 });

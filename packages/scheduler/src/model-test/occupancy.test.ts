@@ -39,7 +39,7 @@ async function seed(random: Random): Promise<readonly DagSpec[]> {
   await database.reset();
   const ids = Array.from({ length: 6 }, (_, i) => `t${i}`);
   const dags = ["one", "two", "three"].map((dagId) => {
-    const world = smallWorld(Object.fromEntries(ids.map((id) => [id, {}])), dagId);
+    const world = smallWorld(Object.fromEntries(ids.map((id) => [id, {}])), { dagId });
     return loadOf(random, { ...specOf(world, random), maxActiveRuns: 4 });
   });
   const product = new Product(db);

@@ -14,20 +14,21 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
   const ends = hit.flatMap((c) => {
     const all = rows.filter((row) => row.dagRunId === c.target.run.id);
     const end = failFast<TaskInstanceSnapshot>(c.graph, all);
-    if (end === undefined) return [];
-    decideAnew(c, all, end);
-    return [end];
+    return end === undefined ? [] : [{ c, all, end }];
   });
-  const skip = ends.flatMap((end) => end.skip.map((ti) => ({ ti, reason: end.reason })));
-  if (skip.length > 0) {
-    await deps.tx.run(markAttempts, [
-      skip.map(({ ti }) => ti.id),
-      skip.map(({ ti }) => ti.epoch),
-      skip.map(() => "skipped"),
-      skip.map(({ reason }) => reason),
-    ]);
-  }
-  const stop = ends.flatMap((end) => end.stop.map((ti) => ({ ti, reason: end.reason })));
+  const skip = ends.flatMap(({ end }) => end.skip.map((ti) => ({ ti, reason: end.reason })));
+  const skipped =
+    skip.length === 0
+      ? []
+      : await deps.tx.run(markAttempts, [
+          skip.map(({ ti }) => ti.id),
+          skip.map(({ ti }) => ti.epoch),
+          skip.map(() => "skipped"),
+          skip.map(({ reason }) => reason),
+        ]);
+  const ids = new Set(skipped.map((row) => row.id));
+  for (const { c, all, end } of ends) decideAnew(c, all, { ...end, skip: end.skip.filter((ti) => ids.has(ti.id)) });
+  const stop = ends.flatMap(({ end }) => end.stop.map((ti) => ({ ti, reason: end.reason })));
   if (stop.length === 0) return [];
   const stopped = await deps.tx.run(stopAttempts, [
     stop.map(({ ti }) => ti.id),
@@ -38,7 +39,11 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
   return stopped.map((row) => row.id);
 }
 
-/** The teardowns see the others as they are now: what was decided before took them for scheduled or upstream_failed. */
+/**
+ * The teardowns see the others as they are now: what was decided before took them for scheduled or upstream_failed. What
+ * somebody else changed since it was read (another scheduler may have queued it) was not skipped, and keeps the run open:
+ * the next look at the run ends it.
+ */
 function decideAnew(
   c: Case,
   all: readonly TaskInstanceSnapshot[],

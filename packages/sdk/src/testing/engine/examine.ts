@@ -81,9 +81,8 @@ export function* applyFailFast(tx: Transaction, s: Statements, cases: readonly C
     const all = c.target.run.tasks.map((row) => snapshotOf(tx, row));
     const end = failFast(c.graph, all);
     if (end === undefined) continue;
-    decideAnew(c, all, end);
     const { reason } = end;
-    yield* s.markAttempts(
+    const skipped = yield* s.markAttempts(
       tx,
       end.skip.map(({ id, epoch }) => ({ id, epoch, state: "skipped", reason })),
     );
@@ -92,11 +91,13 @@ export function* applyFailFast(tx: Transaction, s: Statements, cases: readonly C
       return { id, to: "shutdown" as const, mark, reason };
     });
     stopped.push(...(yield* s.stopAttempts(tx, stop)));
+    const ids = new Set(skipped.map((row) => tx.read(row).id));
+    decideAnew(c, all, { ...end, skip: end.skip.filter(({ id }) => ids.has(id)) });
   }
   return stopped;
 }
 
-/** The teardowns see the others as they are now. */
+/** The teardowns see the others as they are now: what somebody else changed meanwhile was not skipped. */
 function decideAnew(c: Case, all: readonly Snapshot[], { skip, stop }: FailFast<Snapshot>): void {
   const byTask = new Map<string, Snapshot[]>();
   for (const id of c.graph.tasks.keys()) byTask.set(id, []);

@@ -199,28 +199,6 @@ export const redispatchAttempts = instant("redispatch-attempts", [], (tx, olderT
   return rows.map((row): AttemptKey => tx.read(row));
 });
 
-export const failUnclaimedAttempts = instant(
-  "fail-unclaimed-attempts",
-  ["queued>failed"],
-  (tx, olderThanSeconds: number) => {
-    const before = tx.now - olderThanSeconds * 1000;
-    const isOld = ({ state, queuedAt }: TaskVersion) => state === "queued" && (queuedAt ?? tx.now) < before;
-    const rows = lockFree(
-      tx,
-      [...tx.store.occupying].filter((row) => isOld(tx.read(row))),
-    ).filter((row) => isOld(tx.read(row)));
-    for (const row of rows) {
-      tx.writeTask(row, (after) => {
-        after.state = "failed";
-        after.epoch++;
-        after.endDate = tx.now;
-        after.reason = `no worker claimed it within ${olderThanSeconds} s`;
-      });
-    }
-    return rows;
-  },
-);
-
 export interface Marked extends AttemptKey {
   readonly state: "success" | "failed" | "skipped";
   readonly reason: string;

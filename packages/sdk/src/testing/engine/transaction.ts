@@ -31,6 +31,11 @@ export class Transaction {
     return this.store.agenda.now;
   }
 
+  /** One that holds none has written nothing. */
+  get holdsLocks(): boolean {
+    return this.#locks !== undefined;
+  }
+
   /** Rows that this transaction wrote. */
   get writtenTasks(): readonly TaskRow[] {
     return this.#tasks ?? NONE;
