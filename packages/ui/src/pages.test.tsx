@@ -47,6 +47,30 @@ describe("pages without data yet", () => {
   });
 });
 
+describe("the source of a DAG", () => {
+  const version = (number: number, commit: string | null) => ({
+    id: `v${number}`,
+    version_number: number,
+    dag_id: "orders",
+    bundle_name: "dags-folder",
+    bundle_version: commit,
+    bundle_url: null,
+    created_at: "2026-11-02T10:00:00.000Z",
+    dag_display_name: "orders",
+  });
+  const source = { content: "const a = 1;\n", dag_id: "orders", version_number: 1, dag_display_name: "orders" };
+
+  test("can be looked at for each version, which is named with its commit", () => {
+    const versions = [version(2, "0123456789abcdef"), version(1, null)];
+    const page = html(<SourceView source={source} versions={versions} onChoose={ignore} />);
+    expect(page).toContain("2 · 2026-11-02 10:00 · 0123456789ab");
+    expect(page).toContain("as its runs have it; those from now on have a newer one");
+    const only = html(<SourceView source={source} versions={[version(1, null)]} onChoose={ignore} />);
+    expect(only).toContain("Version 1, as the runs from now on have it");
+    expect(only).not.toContain("<select");
+  });
+});
+
 describe("the DAG list", () => {
   test("shows a DAG with its switch, marks in words and links, and its next run", () => {
     const page = html(<DagList dags={[line]} now={NOW} filtered={false} onPause={ignore} />);
@@ -98,7 +122,7 @@ describe("a DAG", () => {
 
   test("has a source", () => {
     const source = { content: "one\ntwo\n", dag_id: "orders", version_number: 3, dag_display_name: "orders" };
-    expect(html(<SourceView source={source} />).match(/class="line"/g)).toHaveLength(2);
+    expect(html(<SourceView source={source} versions={[]} onChoose={ignore} />).match(/class="line"/g)).toHaveLength(2);
   });
 });
 

@@ -114,6 +114,24 @@ describe("explain", () => {
   });
 });
 
+describe("versions of a DAG", () => {
+  test("are listed, and each has its source", async () => {
+    await db.read(`insert into dag_version (id, dag_id, version_number, artifact_hash, bundle_version)
+      select gen_random_uuid(), 'hello', 2, artifact_hash, '0123456789abcdef' from dag_version`);
+    await db.read(`insert into dag_code (id, dag_id, fileloc, source_code, source_code_hash, dag_version_id)
+      select gen_random_uuid(), 'hello', '/dags/hello.ts', 'newer', 'h', id from dag_version where version_number = 2`);
+    const listed = JSON.parse((await millrace("dags", "versions", "hello", "-o", "json")).out) as unknown;
+    expect(listed).toMatchObject([
+      { version: 2, commit: "0123456789abcdef" },
+      { version: 1, commit: null },
+    ]);
+    expect((await millrace("dags", "versions", "hello", "--limit", "1")).notes).toContain("1 of 2 versions");
+    expect((await millrace("dags", "source", "hello")).out).toBe("newer");
+    expect((await millrace("dags", "source", "hello", "--version-number", "1")).out).toContain('new Dag("hello"');
+    expect(await millrace("dags", "source", "hello", "--version-number", "3")).toMatchObject({ code: 1, out: "" });
+  });
+});
+
 describe("tasks clear", () => {
   beforeEach(async () => {
     await move("greet", "success");

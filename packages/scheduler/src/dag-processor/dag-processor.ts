@@ -1,27 +1,29 @@
 // The service that keeps the database equal to the DAG folder. A look finds files that are new, changed or gone; readers
 // read them, a few at once. A file that hangs holds one reader, never the look.
-import { stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config } from "@millrace/shared/config";
-import { Job, type Database } from "@millrace/shared/db";
-import { AppError, messageOf } from "@millrace/shared/errors";
+import { Job, putFileVersion, type Database } from "@millrace/shared/db";
+import { messageOf } from "@millrace/shared/errors";
 import { SignalGate, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import type { DagSource, DagTree } from "./folder/dag-source.ts";
+import { FolderSource } from "./folder/folder-source.ts";
 import { FolderWatch } from "./folder/folder-watch.ts";
 import { stampInputs } from "./folder/input-stamps.ts";
 import { listDagFiles } from "./folder/list-dag-files.ts";
+import { GitSource } from "./git/git-source.ts";
 import { readAgain, remember, type KnownFile, type ReadAgain } from "./known-file.ts";
 import { readDagFile, type FileRead } from "./read-dag-file.ts";
 import { ReaderPool } from "./reader-pool.ts";
-import { recordFiles } from "./record/record-failure.ts";
+import { BUNDLE, recordFiles, recordSourceProblem } from "./record/record-failure.ts";
 import { fillPlan, plansToFill } from "./timetable/fill-plan.ts";
 
 export interface DagProcessorOptions {
   readonly db: Database;
   /** Told of every change, so that schedulers look for due runs. */
   readonly broker?: Pick<Broker, "wake">;
-  readonly config: Pick<Config, "core" | "dag_processor">;
+  readonly config: Pick<Config, "core" | "dag_processor" | "dags_git">;
   readonly log: Logger;
   readonly clock?: Clock;
 }
@@ -43,13 +45,16 @@ const RETRY_MS = 5_000;
 export class DagProcessor implements Service {
   readonly #options: DagProcessorOptions;
   readonly #clock: Clock;
-  readonly #folder: string;
+  readonly #source: DagSource;
   readonly #job: Job;
   readonly #readers: ReaderPool;
   readonly #watch: FolderWatch;
   readonly #gate: SignalGate;
   readonly #known = new Map<string, KnownFile>();
   readonly #retryAt = new Map<string, number>();
+  /** What was listed last. */
+  #tree: DagTree | undefined;
+  #toldProblem: string | undefined | null = null;
   #files: readonly string[] = [];
   #folders: readonly string[] = [];
   #listedAt = -Infinity;
@@ -62,21 +67,25 @@ export class DagProcessor implements Service {
     const { db, config, log, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#folder = resolve(config.core.dags_folder);
     this.#readers = new ReaderPool(config.dag_processor.parsing_processes);
     this.#gate = new SignalGate(clock);
     this.#watch = new FolderWatch({ clock, log }, () => {
       this.#folderChanged = true;
       this.#gate.set();
     });
+    const onChange = () => this.#gate.set();
+    this.#source =
+      config.dags_git.url === ""
+        ? new FolderSource(config.core.dags_folder)
+        : new GitSource({ db, config: config.dags_git, log, clock, onChange });
     const heartbeatSeconds = config.dag_processor.job_heartbeat_sec;
     this.#job = new Job({ db, type: "DagProcessorJob", heartbeatSeconds, log, clock });
   }
 
-  /** @throws AppError CONFIG_INVALID when there is no DAG folder. */
+  /** @throws AppError CONFIG_INVALID when there is no DAG folder. A repository that cannot be reached is waited for. */
   async start(): Promise<void> {
     if (this.#loop !== undefined) return;
-    await this.#requireFolder();
+    if (this.#options.config.dags_git.url === "") await this.#source.refresh(true);
     this.#stopping = new AbortController();
     await this.#job.start();
     this.#loop = this.#run(this.#stopping.signal);
@@ -85,6 +94,7 @@ export class DagProcessor implements Service {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#gate.set();
+    await this.#source.stop();
     await this.#loop;
     this.#loop = undefined;
     await this.#readers.idle();
@@ -94,7 +104,7 @@ export class DagProcessor implements Service {
 
   /** Brings the database up to date once, without a service: reads what is new since the last time, or all. */
   async processOnce(): Promise<Processed> {
-    await this.#requireFolder();
+    await this.#source.refresh(true).finally(() => this.#tellProblem());
     const read = new Map<string, FileRead["result"]>();
     this.#listedAt = -Infinity;
     const stale = await this.#look(read);
@@ -105,11 +115,23 @@ export class DagProcessor implements Service {
     return { files: this.#files.length, read, stale };
   }
 
-  async #requireFolder(): Promise<void> {
-    const found = await stat(this.#folder).catch(() => undefined);
-    if (found?.isDirectory() === true) return;
-    const problems = `  - core.dags_folder is ${this.#options.config.core.dags_folder}: there is no folder ${this.#folder}. Create it, or set MILLRACE__CORE__DAGS_FOLDER`;
-    throw new AppError("CONFIG_INVALID", { count: 1, problems });
+  /** What keeps the files from being fetched stands among the errors of files. */
+  async #tellProblem(): Promise<void> {
+    const { problem } = this.#source;
+    if (problem === this.#toldProblem) return;
+    await recordSourceProblem(this.#options.db, problem);
+    this.#toldProblem = problem;
+  }
+
+  /** Another commit is another folder: each file is bundled, and read and recorded if its code is another. */
+  #switchTo(tree: DagTree): DagTree {
+    this.#tree = tree;
+    for (const [file, { hash, kind }] of this.#known) {
+      if (hash === undefined || kind === "refused" || kind === "failed") this.#known.delete(file);
+      else this.#known.set(file, { hash, kind, stamps: new Map(), tooFresh: true });
+    }
+    this.#folderChanged = true;
+    return tree;
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -129,15 +151,20 @@ export class DagProcessor implements Service {
 
   /** Finds what has to be read and gives it to the readers; gives back the dags whose file is gone. */
   async #look(read?: Map<string, FileRead["result"]>): Promise<readonly string[]> {
+    await this.#source.refresh(false);
+    await this.#tellProblem();
+    const { current } = this.#source;
+    if (current === undefined) return [];
+    const tree = this.#tree?.folder === current.folder ? this.#tree : this.#switchTo(current);
     const [folderChanged, dagsChanged] = [this.#folderChanged, this.#dagsChanged];
     this.#folderChanged = this.#dagsChanged = false;
     const isDue = this.#clock.now() >= this.#listedAt + this.#options.config.dag_processor.refresh_interval * 1000;
-    const stale = folderChanged || isDue ? await this.#list() : [];
+    const stale = folderChanged || isDue ? await this.#list(tree) : [];
     const look = { folderChanged, dagsChanged, packages: isDue };
     for (const file of this.#files) {
       if (this.#readers.has(file) || this.#clock.now() < (this.#retryAt.get(file) ?? -Infinity)) continue;
       const again = await readAgain(this.#known.get(file), look);
-      if (again !== "no") this.#readers.add(file, async () => await this.#read(file, again, read));
+      if (again !== "no") this.#readers.add(file, async () => await this.#read(tree, file, again, read));
     }
     await this.#askTimetables();
     return stale;
@@ -161,8 +188,8 @@ export class DagProcessor implements Service {
     }
   }
 
-  async #list(): Promise<readonly string[]> {
-    const { files, folders } = await listDagFiles(this.#folder);
+  async #list(tree: DagTree): Promise<readonly string[]> {
+    const { files, folders } = await listDagFiles(tree.folder);
     const stale = await recordFiles(this.#options.db, files);
     this.#listedAt = this.#clock.now();
     this.#files = files;
@@ -175,19 +202,27 @@ export class DagProcessor implements Service {
     return stale;
   }
 
-  async #read(file: string, again: ReadAgain, read: Map<string, FileRead["result"]> | undefined): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
+  async #read(
+    tree: DagTree,
+    file: string,
+    again: ReadAgain,
+    read: Map<string, FileRead["result"]> | undefined,
+  ): Promise<void> {
+    if (this.#stopping.signal.aborted || tree !== this.#tree) return;
     const { db, config, log } = this.#options;
-    const fileloc = join(this.#folder, file);
+    const path = join(tree.folder, file);
     const known = this.#known.get(file);
     const startedAt = Date.now();
     try {
-      const before = await stampInputs([fileloc, ...(known?.stamps.keys() ?? [])]);
+      const before = await stampInputs([path, ...(known?.stamps.keys() ?? [])]);
       const knownHash = again === "if its code changed" ? known?.hash : undefined;
-      const outcome = await readDagFile({ db, config, log, signal: this.#stopping.signal }, file, fileloc, knownHash);
+      const outcome = await readDagFile({ db, config, log, signal: this.#stopping.signal }, file, tree, knownHash);
       const { result } = outcome;
       if (result.kind === "stopped") return;
-      this.#known.set(file, await remember(fileloc, outcome, before, startedAt, known));
+      if (tree.version !== null) await db.run(putFileVersion, [BUNDLE, file, tree.version]);
+      // RACE: the files are at another commit by now, at which this one has not been read.
+      if (tree === this.#tree) this.#known.set(file, await remember(path, outcome, before, startedAt, known));
+      else this.#known.delete(file);
       this.#retryAt.delete(file);
       // RACE: a file that was deleted meanwhile has just been brought back; the next look lists again and retires it.
       if (!this.#files.includes(file)) {

@@ -1,10 +1,11 @@
 // One DAG file from the disk to its rows.
-import { posix } from "node:path";
+import { join, posix } from "node:path";
 import type { Config } from "@millrace/shared/config";
 import type { Database } from "@millrace/shared/db";
 import type { Logger } from "@millrace/shared/observability";
 import { bundleDagFile } from "./bundle/bundle-dag-file.ts";
 import { formatProblem } from "./bundle/dag-bundle.ts";
+import type { DagTree } from "./folder/dag-source.ts";
 import { parseInChild } from "./parse/parse-in-child.ts";
 import { fileProblemsText } from "./record/import-error-text.ts";
 import { recordFailure } from "./record/record-failure.ts";
@@ -31,18 +32,17 @@ export interface FileRead {
 
 /**
  * @param file relative to the DAG folder
- * @param fileloc its absolute path
  * @param knownHash of a bundle that need not be run and recorded again
  */
 export async function readDagFile(
   deps: ReadFileDeps,
   file: string,
-  fileloc: string,
+  tree: DagTree,
   knownHash: string | undefined,
 ): Promise<FileRead> {
   const { db, config, log, signal } = deps;
   const folder = posix.dirname(file);
-  const bundle = await bundleDagFile(fileloc);
+  const bundle = await bundleDagFile(join(tree.folder, file));
   if ("problems" in bundle) {
     const message = fileProblemsText(folder, bundle.problems);
     const changed = await recordFailure(db, file, message);
@@ -65,5 +65,10 @@ export async function readDagFile(
     return { inputs, hash, result: { kind: "failed", changed, message: parsed.message } };
   }
   const { dags, durationMs } = parsed;
-  return { inputs, hash, result: await recordParsed(db, { file, fileloc, bundle, dags, durationMs }, config) };
+  const [fileloc, bundleVersion] = [join(tree.shownAs, file), tree.version];
+  return {
+    inputs,
+    hash,
+    result: await recordParsed(db, { file, fileloc, bundleVersion, bundle, dags, durationMs }, config),
+  };
 }

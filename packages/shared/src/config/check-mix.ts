@@ -56,6 +56,19 @@ export function checkMix(config: Config): string[] {
   if (unknown.length > 0) {
     problems.push(`secrets.backends_order names ${unknown.join(", ")}; there are: ${PLACES.join(", ")}`);
   }
+  problems.push(...checkGit(config.dags_git));
   if (core.dags_folder === "") problems.push("core.dags_folder must name a folder");
   return problems;
+}
+
+function* checkGit({ url, ref, subdirectory, folder }: Config["dags_git"]): Generator<string> {
+  if (url === "") return;
+  if (url.startsWith("-") || url.includes("::")) yield "dags_git.url must be the URL or the path of a git repository";
+  if (!/^[A-Za-z0-9_][^\s~^:?*[\\]*$/.test(ref) || ref.includes("..")) {
+    yield `dags_git.ref is ${ref}: it must be a branch, a tag or a full commit`;
+  }
+  if (subdirectory.startsWith("/") || subdirectory.split("/").includes("..")) {
+    yield `dags_git.subdirectory is ${subdirectory}: it must be a path inside of the repository`;
+  }
+  if (folder === "") yield "dags_git.folder must name a folder";
 }

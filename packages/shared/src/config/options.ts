@@ -99,6 +99,15 @@ export const OPTIONS = {
     parsing_processes: integer(2, 1, "Files read at once."),
     job_heartbeat_sec: seconds(5, "How often the dag-processor says that it lives."),
   },
+  dags_git: {
+    url: secret("", "Git repository that holds the DAG files, in place of core.dags_folder: any URL that git takes."),
+    ref: text("main", "Branch, tag, or full commit of it."),
+    subdirectory: text("", "Folder of it with the DAG files. Default: the whole of it."),
+    interval: seconds(30, "How often the dag-processor asks the repository for a newer commit.", 1),
+    timeout: seconds(120, "Longest that git may take.", 1),
+    ssh_key: text("", "File with the private key for ssh. Default: what ssh finds by itself."),
+    folder: text("./dags-git", "Where the dag-processor keeps what it fetched."),
+  },
   workers: {
     concurrency: integer(16, 1, "Attempts that one worker runs at once.", 10_000),
     queues: list(["default"], "Queues that a worker takes from."),

@@ -74,6 +74,12 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  DAGS_GIT_FAILED: {
+    message: "There are no DAG files to read. {cause}",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
   RUN_NOT_FOUND: {
     message: "DAG {dagId} has no run {runId}. `millrace dags list-runs {dagId}` shows those it has.",
     httpStatus: 404,

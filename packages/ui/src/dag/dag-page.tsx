@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from "react";
-import type { Dag, DagSource, Grid } from "@millrace/api/types";
+import type { Dag, DagSource, DagVersion, Grid } from "@millrace/api/types";
 import { PauseSwitch } from "../dags/pause-switch.tsx";
 import { useNow } from "../format/use-now.ts";
 import { When } from "../format/when.tsx";
@@ -25,7 +25,12 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
   const [asking, setAsking] = useState(false);
   const dag = useResource<Dag>(`/api/v2/dags/${id}`);
   const grid = useResource<Grid>(`/ui/dags/${id}/grid`);
-  const source = useResource<DagSource>(tab === "source" ? `/api/v2/dagSources/${id}` : null);
+  const [version, setVersion] = useQuery("version");
+  const wanted = version === "" ? "" : `?version_number=${encodeURIComponent(version)}`;
+  const source = useResource<DagSource>(tab === "source" ? `/api/v2/dagSources/${id}${wanted}` : null);
+  const versions = useResource<{ readonly dag_versions: readonly DagVersion[] }>(
+    tab === "source" ? `/api/v2/dags/${id}/dagVersions` : null,
+  );
   const now = useNow(1_000, grid.data?.runs.some((run) => run.state === "running") === true);
   const reload = (): void => {
     dag.reload();
@@ -61,7 +66,7 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
       <Problem error={dag.error ?? (tab === "source" ? source.error : grid.error)} />
       <Tabs label="Views of the DAG" tabs={TABS} chosen={tab} onChoose={setTab} />
       {tab === "source" ? (
-        <SourceView source={source.data} />
+        <SourceView source={source.data} versions={versions.data?.dag_versions ?? []} onChoose={setVersion} />
       ) : grid.data === undefined ? (
         grid.error === undefined && <Loading what="runs" />
       ) : (

@@ -10,9 +10,11 @@ import { report } from "./report.ts";
 import { deleteRunCommand, setRunState } from "./set-run-state.ts";
 import { show } from "./show.ts";
 import { simulate } from "./simulate.ts";
+import { source } from "./source.ts";
 import { state } from "./state.ts";
 import { test } from "./test.ts";
 import { trigger } from "./trigger.ts";
+import { versions } from "./versions.ts";
 
 const COMMANDS = [
   list,
@@ -27,6 +29,8 @@ const COMMANDS = [
   deleteRunCommand,
   pause,
   unpause,
+  versions,
+  source,
   listImportErrors,
   report,
 ];

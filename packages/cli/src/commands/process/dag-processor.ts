@@ -20,7 +20,7 @@ export const dagProcessor = (io: Io): Command =>
     ]);
     await runProcess(io, {
       name: "dag-processor",
-      overrides: { "core.dags_folder": options.dags },
+      overrides: options.dags === undefined ? {} : { "core.dags_folder": options.dags, "dags_git.url": "" },
       waitSeconds: options.wait,
       create: (doors) => new DagProcessor(doors),
     });

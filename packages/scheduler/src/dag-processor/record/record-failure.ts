@@ -1,5 +1,5 @@
 import { messageOf } from "@millrace/shared/errors";
-import { activateAssets, putImportError, retireFiles, type Database } from "@millrace/shared/db";
+import { activateAssets, clearImportError, putImportError, retireFiles, type Database } from "@millrace/shared/db";
 
 /** Airflow's name for the folder of DAG files. */
 export const BUNDLE = "dags-folder";
@@ -11,9 +11,18 @@ export async function recordFailure(db: Database, file: string, message: string)
   return rows.length > 0;
 }
 
+/** The name under which the error of a repository that cannot be fetched stands among those of files. */
+export const SOURCE_ERROR = "(git)";
+
+/** Says why the files cannot be fetched, or that they can be again; false when that was known. */
+export async function recordSourceProblem(db: Database, problem: string | undefined): Promise<boolean> {
+  if (problem !== undefined) return await recordFailure(db, SOURCE_ERROR, problem);
+  return (await db.run(clearImportError, [BUNDLE, SOURCE_ERROR])).length > 0;
+}
+
 /** Marks the dags of all other files than these as stale, and gives back which. */
 export async function recordFiles(db: Database, files: readonly string[]): Promise<string[]> {
-  const retired = (await db.run(retireFiles, [BUNDLE, files])).map(({ dagId }) => dagId);
+  const retired = (await db.run(retireFiles, [BUNDLE, [...files, SOURCE_ERROR]])).map(({ dagId }) => dagId);
   if (retired.length > 0) await db.run(activateAssets, []);
   return retired;
 }

@@ -35,6 +35,8 @@ export interface ParsedFile {
   readonly file: string;
   /** Absolute path. */
   readonly fileloc: string;
+  /** Which commit the file is of, when it comes from git. */
+  readonly bundleVersion?: string | null;
   readonly bundle: DagBundle;
   readonly dags: readonly DagReading[];
   readonly durationMs: number;
@@ -128,7 +130,7 @@ const isCurrent = (row: LockedDag, fileloc: string, columns: DagColumns | undefi
 
 async function writeChanged(
   tx: Queryable,
-  { file, fileloc, bundle, durationMs }: ParsedFile,
+  { file, fileloc, bundleVersion = null, bundle, durationMs }: ParsedFile,
   specs: readonly DagSpec[],
   columns: ReadonlyMap<string, DagColumns>,
   states: ReadonlyMap<string, RecordedDag>,
@@ -157,6 +159,7 @@ async function writeChanged(
     dagIds.map(newId),
     dagIds.map(newId),
     dagIds.map(newId),
+    bundleVersion,
   ]);
   const tags = specs.flatMap((spec) => spec.tags.map((tag): [string, string] => [spec.dagId, tag]));
   await tx.run(replaceTags, [dagIds, tags.map(([id]) => id), tags.map(([, tag]) => tag)]);

@@ -19,7 +19,7 @@ async function changeDag(): Promise<string> {
     { dagId: "dag" },
   );
   const id = newId();
-  await db.read("insert into dag_version (id, dag_id, version_number, artifact_hash) values ($1, 'dag', 2, 'hash')", [
+  await db.read("insert into dag_version (id, dag_id, version_number, artifact_hash, bundle_version) values ($1, 'dag', 2, 'hash', 'c2')", [
     id,
   ]);
   await db.read(
@@ -64,7 +64,7 @@ test("onto the newest version: new tasks are added, lost ones removed, what star
   expect(await row("load")).toMatchObject({ dag_version_id: newest, queue: "heavy", max_tries: 6 });
   // What ended before is left as it was run.
   expect((await row("extract"))["dag_version_id"]).toBe(extracted);
-  expect(await db.read("select created_dag_version_id as id from dag_run where run_id = 'r1'")).toEqual([
-    { id: newest },
+  expect(await db.read("select created_dag_version_id as id, bundle_version as commit from dag_run")).toEqual([
+    { id: newest, commit: "c2" },
   ]);
 });

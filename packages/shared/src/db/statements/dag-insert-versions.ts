@@ -22,6 +22,8 @@ export const insertVersions = defineStatement<
     versionIds: readonly string[],
     serializedIds: readonly string[],
     codeIds: readonly string[],
+    /** Of the bundle: the commit that the code is of. */
+    bundleVersion: string | null,
   ],
   InsertedVersion
 >({
@@ -37,8 +39,8 @@ with wanted as (
   ) n on true
   where (n.artifact_hash, n.dag_hash) is distinct from ($2, w.dag_hash)
 ), version as (
-  insert into dag_version (id, version_number, dag_id, bundle_name, artifact_hash)
-  select version_id, version_number, dag_id, $1, $2 from wanted
+  insert into dag_version (id, version_number, dag_id, bundle_name, bundle_version, artifact_hash)
+  select version_id, version_number, dag_id, $1, $12::text, $2 from wanted
   returning id, dag_id, version_number
 ), serialized as (
   insert into serialized_dag (id, dag_id, data, dag_hash, dag_version_id)

@@ -1,6 +1,7 @@
 // The statements by which DAG files become rows: dag, dag_version, serialized_dag, dag_code, dag_tag, dag_warning, import_error,
 // and the plans of custom schedules, timetable_plan.
 export * from "./dag-activate-assets.ts";
+export * from "./dag-bundle-version.ts";
 export * from "./dag-clear-import-error.ts";
 export * from "./dag-insert-artifact.ts";
 export * from "./dag-insert-versions.ts";

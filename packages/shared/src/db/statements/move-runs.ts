@@ -5,7 +5,8 @@ import { defineStatement } from "../statement.ts";
 export const moveRuns = defineStatement<readonly [ids: readonly number[], versionId: string], { readonly id: number }>({
   name: "move-runs",
   sql: `
-update dag_run set created_dag_version_id = $2, updated_at = now()
+update dag_run set created_dag_version_id = $2, updated_at = now(),
+  bundle_version = (select v.bundle_version from dag_version v where v.id = $2)
 where id = any ($1::bigint[]) and created_dag_version_id is distinct from $2
 returning id`,
 });
