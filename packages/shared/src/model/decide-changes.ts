@@ -29,28 +29,27 @@ export function decideChanges<T extends TaskSnapshot>(
   candidates: Iterable<string>,
   past?: PastView,
 ): RunChanges<T> {
-  // Copied with the first change: most looks change nothing.
-  let copy: Map<string, readonly T[]> | undefined;
-  let states = known;
-  const view: RunView = (taskId) => states.get(taskId) ?? NONE;
+  // What was changed lies over what is known; most looks change nothing or one task.
+  let changed: Map<string, readonly T[]> | undefined;
+  const view: RunView = (taskId) => changed?.get(taskId) ?? known.get(taskId) ?? NONE;
   const changes: Change<T>[] = [];
   const expansions: Expansion<T>[] = [];
-  const missing = new Set<string>();
+  let missing: Set<string> | undefined;
   const open = new Agenda();
   for (const id of candidates) open.add(graph.tasks.get(id));
 
   for (let node = open.next(); node !== undefined; node = open.next()) {
     const { taskId } = node.spec;
-    const own = states.get(taskId);
+    const own = changed?.get(taskId) ?? known.get(taskId);
     if (own === undefined) {
-      missing.add(taskId);
+      (missing ??= new Set()).add(taskId);
       continue;
     }
     if (!own.some((ti) => isDecidable(ti.state))) continue;
     let isComplete = true;
     for (const id of node.watches) {
-      if (states.has(id)) continue;
-      missing.add(id);
+      if (known.has(id)) continue;
+      (missing ??= new Set()).add(id);
       isComplete = false;
     }
     if (!isComplete) continue;
@@ -76,15 +75,14 @@ export function decideChanges<T extends TaskSnapshot>(
     }
     const after = decided;
     if (after === undefined) continue;
-    copy ??= new Map(known);
-    states = copy;
-    copy.set(
+    changed ??= new Map();
+    changed.set(
       taskId,
       own.map((other) => after.get(other) ?? other),
     );
     if (hasEnded) for (const id of node.watchedBy) open.add(graph.tasks.get(id));
   }
-  return { changes, expansions, missing };
+  return { changes, expansions, missing: missing ?? NOTHING };
 }
 
 /** What the lists say now against the instances that an earlier reading of them left. */
@@ -101,6 +99,7 @@ function resizing<T extends TaskSnapshot>(
 }
 
 const NONE: readonly never[] = [];
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** What a decision makes of a task instance. One that begins with a wait has no worker before it is over. */
 export function stateAfter(

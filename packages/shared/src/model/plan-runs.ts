@@ -9,10 +9,25 @@ import { timeOf } from "./timetable/trigger-ticks.ts";
  * The DAG's first date is the earliest of its own and its tasks'; its last is its own, unless every task has one and the
  * last is later.
  */
-export function boundsOf(spec: Pick<DagSpec, "startDate" | "endDate" | "tasks">): {
+export function boundsOf(spec: DatedSpec): Bounds {
+  const found = bounds.get(spec);
+  if (found !== undefined) return found;
+  const read = readBounds(spec);
+  bounds.set(spec, read);
+  return read;
+}
+
+type DatedSpec = Pick<DagSpec, "startDate" | "endDate" | "tasks">;
+
+interface Bounds {
   readonly earliest: number | undefined;
   readonly latest: number | undefined;
-} {
+}
+
+/** A spec is never changed, and is asked about with every run. */
+const bounds = new WeakMap<DatedSpec, Bounds>();
+
+function readBounds(spec: DatedSpec): Bounds {
   const instant = (date: string | undefined) => (date === undefined ? undefined : Date.parse(date));
   const starts = [spec.startDate, ...spec.tasks.map((task) => task.startDate)].flatMap((date) => instant(date) ?? []);
   const taskEnds = spec.tasks.flatMap((task) => instant(task.endDate) ?? []);
@@ -79,8 +94,10 @@ export function dueRuns(
 }
 
 /** The id of a run that a schedule created. */
-export const scheduledRunId = (runAfter: number): string =>
-  `scheduled__${new Date(runAfter).toISOString().replace(/(\.000)?Z$/, "+00:00")}`;
+export function scheduledRunId(runAfter: number): string {
+  const iso = new Date(runAfter).toISOString();
+  return `scheduled__${iso.slice(0, iso.endsWith(".000Z") ? -5 : -1)}+00:00`;
+}
 
 /** The id of a run that assets started: several can start in one millisecond. @param random 8 letters or digits */
 export const assetRunId = (runAfter: number, random: string): string =>

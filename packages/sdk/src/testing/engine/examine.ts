@@ -17,7 +17,7 @@ import type { RunRow, TaskRow } from "./rows.ts";
 import type { RunEnd } from "./run-statements.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
 import type { Statements } from "./statements.ts";
-import { TRAVEL, type Steps } from "./steps.ts";
+import { done, TRAVEL, type Steps } from "./steps.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface Target {
@@ -45,36 +45,46 @@ export interface Examined {
   next: RunRow[];
 }
 
+const NONE: readonly never[] = [];
+
 /** Reads what is needed and decides, without writing anything. */
 export function openCase(tx: Transaction, target: Target): Case {
-  const { graph } = target.run.dag;
+  const { run } = target;
+  const { graph } = run.dag;
   const known = new Map<string, readonly Snapshot[]>();
-  const past = pastOf(tx, target.run);
-  const { changed } = target;
-  const near = changed?.flatMap((id) => [id, ...(graph.tasks.get(id)?.watchedBy ?? NONE)]);
-  const candidates = near ?? [...graph.tasks.keys()];
+  const past = pastOf(tx, run);
+  const candidates = target.changed === null ? [...graph.tasks.keys()] : nearTo(graph, target.changed);
   for (let wanted: Iterable<string> = candidates; ;) {
-    load(tx, target.run, wanted, known);
+    load(tx, run, wanted, known);
     const { changes, missing } = decideChanges(graph, known, candidates, past);
     if (missing.size === 0) return { target, graph, known, past, changes };
     wanted = missing;
   }
 }
 
-const NONE: readonly never[] = [];
-
-function load(tx: Transaction, run: RunRow, wanted: Iterable<string>, known: Map<string, readonly Snapshot[]>): void {
-  const ids = new Set(wanted);
-  for (const id of ids) known.set(id, NONE);
-  for (const row of run.tasks) {
-    if (!ids.has(row.taskId)) continue;
-    const before = known.get(row.taskId) ?? NONE;
-    known.set(row.taskId, before.length === 0 ? [snapshotOf(tx, row)] : [...before, snapshotOf(tx, row)]);
+/** What changed, and whom it concerns. */
+function nearTo(graph: DagGraph, changed: readonly string[]): string[] {
+  const near: string[] = [];
+  for (const id of changed) {
+    near.push(id);
+    for (const watcher of graph.tasks.get(id)?.watchedBy ?? NONE) near.push(watcher);
   }
+  return near;
+}
+
+/** Each task has one task instance here, or none. */
+function load(tx: Transaction, run: RunRow, wanted: Iterable<string>, known: Map<string, readonly Snapshot[]>): void {
+  for (const id of wanted) known.set(id, NONE);
+  for (const row of run.tasks) if (known.get(row.taskId) === NONE) known.set(row.taskId, [snapshotOf(tx, row)]);
 }
 
 /** Ends the rest of a run whose DAG fails fast. Gives the attempts that workers have to stop. */
-export function* applyFailFast(tx: Transaction, s: Statements, cases: readonly Case[]): Steps<number[]> {
+export const applyFailFast = (tx: Transaction, s: Statements, cases: readonly Case[]): Steps<readonly number[]> =>
+  cases.some((c) => c.graph.spec.failFast) ? endTheRest(tx, s, cases) : NO_ATTEMPTS;
+
+const NO_ATTEMPTS = done(NONE);
+
+function* endTheRest(tx: Transaction, s: Statements, cases: readonly Case[]): Steps<number[]> {
   const stopped: number[] = [];
   for (const c of cases) {
     if (!c.graph.spec.failFast || ![...c.known.values()].flat().some((ti) => ti.state === "failed")) continue;
@@ -119,19 +129,15 @@ export function* writeExamined(tx: Transaction, s: Statements, cases: readonly C
   }
   if (tx.store.isShared) yield TRAVEL;
   const ends: RunEnd[] = [];
+  const told: RunRow[] = [];
   for (const c of cases) {
     const end = verdictOf(tx, c);
     if (end !== undefined) ends.push(end);
+    const isTold = c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0);
+    if (isTold) told.push(c.target.run);
   }
   if (ends.length > 0) into.finished.push(...(yield* s.finishRuns(tx, ends)));
-  const told = cases.filter((c) => c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0));
-  if (told.length > 0)
-    into.next.push(
-      ...(yield* s.nextRuns(
-        tx,
-        told.map((c) => c.target.run),
-      )),
-    );
+  if (told.length > 0) into.next.push(...(yield* s.nextRuns(tx, told)));
 }
 
 function verdictOf(tx: Transaction, c: Case): RunEnd | undefined {

@@ -2,7 +2,7 @@
 import type { PlannedRun } from "@millrace/shared/model";
 import type { DagRow, DagVersion, RunRow, RunVersion } from "./rows.ts";
 import { instant, waiting } from "./statement.ts";
-import { lockAll, lockFree, lockMatching } from "./steps.ts";
+import { follow, lockAll, lockFree, lockMatching } from "./steps.ts";
 import type { NewRun } from "./store.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -21,14 +21,15 @@ export interface DueDag {
 }
 
 export const lockDueDags = instant("lock-due-dags", [], (tx) => {
-  const due = tx.store.dags.flatMap((dag): DueDag[] => {
+  const due: DueDag[] = [];
+  for (const dag of tx.store.dags) {
     const { isPaused, pointer } = tx.read(dag);
-    if (isPaused || pointer === undefined || pointer.runAfter > tx.now) return [];
+    if (isPaused || pointer === undefined || pointer.runAfter > tx.now) continue;
     const room = dag.maxActiveRuns - countRuns(tx, dag, isActive);
-    return room > 0 ? [{ dag, pointer, room }] : [];
-  });
-  due.sort((a, b) => a.pointer.runAfter - b.pointer.runAfter);
-  return due.filter(({ dag, pointer }) => lockFree(tx, [dag]).length > 0 && tx.read(dag).pointer === pointer);
+    if (room > 0) due.push({ dag, pointer, room });
+  }
+  if (due.length > 1) due.sort((a, b) => a.pointer.runAfter - b.pointer.runAfter);
+  return due.filter(({ dag, pointer }) => tx.tryLock(dag) && tx.read(dag).pointer === pointer);
 });
 
 export const insertRuns = instant("insert-runs", [], (tx, dag: DagRow, runs: readonly NewRun[]) => {
@@ -37,13 +38,8 @@ export const insertRuns = instant("insert-runs", [], (tx, dag: DagRow, runs: rea
   return fresh.length;
 });
 
-export const setPointers = waiting(
-  "dag-set-pointers",
-  [],
-  function* (tx, dag: DagRow, pointer: PlannedRun | undefined) {
-    yield* lockAll(tx, [dag]);
-    tx.writeDag(dag, { pointer });
-  },
+export const setPointers = waiting("dag-set-pointers", [], (tx, dag: DagRow, pointer: PlannedRun | undefined) =>
+  follow(lockAll(tx, [dag]), () => tx.writeDag(dag, { pointer })),
 );
 
 export const lockDagsToStart = instant("lock-dags-to-start", [], (tx) => {
@@ -74,11 +70,15 @@ export const runsToStart = waiting("runs-to-start", [], function* (tx, dags: rea
   return found.sort((a, b) => a.run.id - b.run.id);
 });
 
-export const startRuns = waiting("start-runs", ["run queued>running"], function* (tx, runs: readonly RunRow[]) {
-  for (const run of yield* lockMatching<RunVersion, RunRow>(tx, runs, (v) => v.state === "queued")) {
-    tx.writeRun(run, { state: "running", startDate: tx.now, endDate: undefined, lastDecision: tx.now });
-  }
-});
+export const startRuns = waiting("start-runs", ["run queued>running"], (tx, runs: readonly RunRow[]) =>
+  follow(
+    lockMatching<RunVersion, RunRow>(tx, runs, (v) => v.state === "queued"),
+    (queued) => {
+      const started = { state: "running", startDate: tx.now, endDate: undefined, lastDecision: tx.now } as const;
+      for (const run of queued) tx.writeRun(run, started);
+    },
+  ),
+);
 
 export interface RunEnd {
   readonly run: RunRow;
@@ -104,10 +104,12 @@ export const finishRuns = waiting(
 );
 
 /** Waits for runs that another scheduler looks at: skipping them would lose the wake that named them. */
-export const lockRuns = waiting("lock-runs", [], function* (tx, runs: readonly RunRow[]) {
-  const sorted = [...runs].sort((a, b) => a.id - b.id);
-  return yield* lockMatching<RunVersion, RunRow>(tx, sorted, (v) => v.state === "running");
+export const lockRuns = waiting("lock-runs", [], (tx, runs: readonly RunRow[]) => {
+  const sorted = runs.length > 1 ? [...runs].sort((a, b) => a.id - b.id) : runs;
+  return lockMatching<RunVersion, RunRow>(tx, sorted, isRunning);
 });
+
+const isRunning = ({ state }: RunVersion): boolean => state === "running";
 
 export const lockRunsToSweep = instant("lock-runs-to-sweep", [], (tx, olderThanSeconds: number, limit: number) => {
   const before = tx.now - olderThanSeconds * 1000;

@@ -95,7 +95,7 @@ export function* queueScheduledTasks(tx: Transaction, deps: SchedulerDeps): Step
   const consider = (row: TaskRow) => {
     if (tx.read(row).state === "scheduled" && !tx.read(row.run.dag).isPaused) candidates.push(candidateOf(tx, row));
   };
-  tx.store.scheduled.forEach(consider);
+  for (const row of tx.store.scheduled) consider(row);
   for (const row of tx.writtenTasks) if (row.committed.state !== "scheduled") consider(row);
   if (candidates.length === 0) return [];
   const { admitted, refused } = admit({
@@ -103,11 +103,7 @@ export function* queueScheduledTasks(tx: Transaction, deps: SchedulerDeps): Step
     pools: tx.store.poolLimits,
     occupancy: Array.from(tx.store.occupying, occupancyOf),
     candidates,
-    limitsOf: ({ row }) => ({
-      maxActiveTasks: row.run.dag.maxActiveTasks,
-      maxActiveTisPerDag: row.node.spec.maxActiveTisPerDag,
-      maxActiveTisPerDagrun: row.node.spec.maxActiveTisPerDagrun,
-    }),
+    limitsOf,
   });
   if (deps.onRefused !== undefined)
     for (const { candidate, refusal } of refused) deps.onRefused(candidate.row, refusal);
@@ -119,6 +115,12 @@ export function* queueScheduledTasks(tx: Transaction, deps: SchedulerDeps): Step
 }
 
 // Object literals with every field in its place, here and in what is made for each task: spreads cost ten times as much.
+const limitsOf = ({ row }: { readonly row: TaskRow }) => ({
+  maxActiveTasks: row.run.dag.maxActiveTasks,
+  maxActiveTisPerDag: row.node.spec.maxActiveTisPerDag,
+  maxActiveTisPerDagrun: row.node.spec.maxActiveTisPerDagrun,
+});
+
 const occupancyOf = (row: TaskRow) => ({
   pool: row.node.spec.pool,
   dagId: row.run.dag.dagId,
@@ -164,20 +166,21 @@ export function* schedulingPass(tx: Transaction, deps: SchedulerDeps, request: P
   const { s, settings } = deps;
   const outcome: PassOutcome = { scheduled: 0, finished: [], stopped: [], next: [], started: 0, queued: [] };
   if (request.startRuns) yield* startQueuedRuns(tx, deps, outcome);
-  const targets = new Map<RunRow, Target>();
+  let targets: Target[] = [];
   if (request.named.size > 0) {
     for (const run of yield* s.lockRuns(tx, [...request.named.keys()])) {
       const changed = request.named.get(run);
-      targets.set(run, { run, changed: changed === null || changed === undefined ? null : [...changed] });
+      targets.push({ run, changed: changed === null || changed === undefined ? null : [...changed] });
     }
   }
   if (request.isSweep) {
     const swept = yield* s.lockRunsToSweep(tx, settings.sweepInterval, settings.maxRunsPerPass);
-    for (const run of swept) targets.set(run, { run, changed: null });
+    targets = targets.filter(({ run }) => !swept.includes(run));
+    for (const run of swept) targets.push({ run, changed: null });
   }
-  if (targets.size > 0) {
+  if (targets.length > 0) {
     if (tx.store.isShared) yield TRAVEL;
-    const cases = Array.from(targets.values(), (target) => openCase(tx, target));
+    const cases = targets.map((target) => openCase(tx, target));
     outcome.stopped.push(...(yield* applyFailFast(tx, s, cases)));
     yield* writeExamined(tx, s, cases, outcome);
   }

@@ -1,4 +1,4 @@
-import { TRAVEL, type Steps } from "./steps.ts";
+import { done, TRAVEL, type Steps } from "./steps.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What a statement of packages/shared/src/db/statements does, done to the store; a test keeps names and edges equal. */
@@ -14,25 +14,29 @@ export const waiting = <P extends readonly unknown[], R>(
   name: string,
   transitions: readonly string[],
   run: (tx: Transaction, ...params: P) => Steps<R>,
-): MemoryStatement<P, R> =>
-  Object.assign(
-    function* (tx: Transaction, ...params: P): Steps<R> {
-      if (tx.store.isShared) yield TRAVEL;
-      return yield* run(tx, ...params);
-    },
+): MemoryStatement<P, R> => {
+  function* travelling(tx: Transaction, ...params: P): Steps<R> {
+    yield TRAVEL;
+    return yield* run(tx, ...params);
+  }
+  return Object.assign(
+    (tx: Transaction, ...params: P) => (tx.store.isShared ? travelling(tx, ...params) : run(tx, ...params)),
     { statement: name, transitions },
   );
+};
 
 /** A statement that waits for nothing. */
 export const instant = <P extends readonly unknown[], R>(
   name: string,
   transitions: readonly string[],
   run: (tx: Transaction, ...params: P) => R,
-): MemoryStatement<P, R> =>
-  Object.assign(
-    function* (tx: Transaction, ...params: P): Steps<R> {
-      if (tx.store.isShared) yield TRAVEL;
-      return run(tx, ...params);
-    },
+): MemoryStatement<P, R> => {
+  function* travelling(tx: Transaction, ...params: P): Steps<R> {
+    yield TRAVEL;
+    return run(tx, ...params);
+  }
+  return Object.assign(
+    (tx: Transaction, ...params: P) => (tx.store.isShared ? travelling(tx, ...params) : done(run(tx, ...params))),
     { statement: name, transitions },
   );
+};

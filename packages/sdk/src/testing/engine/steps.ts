@@ -10,7 +10,29 @@ export const TRAVEL = Symbol("travel");
 /** A lock is to be waited for. */
 export type Pause = typeof TRAVEL | Lockable;
 
-export type Steps<T> = Generator<Pause, T, void>;
+/** What a generator of an actor gives, or what has ended already: see `done`. */
+export interface Steps<T> extends Iterator<Pause, T, void> {
+  [Symbol.iterator](): Steps<T>;
+}
+
+/** Steps of which none is left. A generator costs five times as much, and most statements never pause. */
+class Done<T> implements Steps<T> {
+  readonly value: T;
+
+  constructor(value: T) {
+    this.value = value;
+  }
+
+  next(): IteratorReturnResult<T> {
+    return { done: true, value: this.value };
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+}
+
+export const done = <T>(value: T): Steps<T> => new Done(value);
 
 /** For one actor alone: nothing comes in between, and no lock is ever waited for. */
 export function runThrough<T>(steps: Steps<T>): T {
@@ -20,10 +42,18 @@ export function runThrough<T>(steps: Steps<T>): T {
   }
 }
 
-/** `select … for update`: waits for each row in turn. */
-export function* lockAll<R extends Lockable>(tx: Transaction, rows: readonly R[]): Steps<void> {
-  for (const row of rows) while (!tx.tryLock(row)) yield row;
+/** As `steps` give it, and then `then` of it. */
+export function follow<T, R>(steps: Steps<T>, then: (result: T) => R): Steps<R> {
+  return steps instanceof Done ? done(then(steps.value)) : following(steps, then);
 }
+
+function* following<T, R>(steps: Steps<T>, then: (result: T) => R): Steps<R> {
+  return then(yield* steps);
+}
+
+/** `select … for update`: waits for each row in turn. */
+export const lockAll = (tx: Transaction, rows: readonly Lockable[]): Steps<void> =>
+  each(rows, (row) => (tx.tryLock(row) ? undefined : row));
 
 /** `select … for update skip locked`. */
 export const lockFree = <R extends Lockable>(tx: Transaction, rows: readonly R[]): R[] =>
@@ -33,30 +63,54 @@ export const lockFree = <R extends Lockable>(tx: Transaction, rows: readonly R[]
  * `update … where`: each row that matches is locked, and looked at again once it is, because somebody may have changed
  * it while it was waited for.
  */
-export function* lockMatching<V, R extends Row<V>>(
+export function lockMatching<V, R extends Row<V>>(
   tx: Transaction,
-  rows: Iterable<R>,
+  rows: readonly R[],
   matches: (version: V, row: R) => boolean,
 ): Steps<R[]> {
   const locked: R[] = [];
-  for (const row of rows) {
-    if (!matches(tx.read(row), row)) continue;
-    while (!tx.tryLock(row)) yield row;
-    if (matches(tx.read(row), row)) locked.push(row);
-  }
-  return locked;
+  const lock = (row: R): Lockable | undefined => {
+    if (!matches(tx.read(row), row)) return undefined;
+    if (!tx.tryLock(row)) return row;
+    locked.push(row);
+    return undefined;
+  };
+  return follow(each(rows, lock), () => locked);
 }
 
 /** As lockMatching, for rows that are each named with a key; each is written as soon as it is locked. */
-export function* updateWhere<V, R extends Row<V>, K>(
+export const updateWhere = <V, R extends Row<V>, K>(
   tx: Transaction,
   named: readonly { readonly row: R & Row<V>; readonly key: K }[],
   matches: (version: V, key: K) => boolean,
   write: (row: R, key: K) => void,
+): Steps<void> =>
+  each(named, ({ row, key }) => {
+    if (!matches(tx.read<V>(row), key)) return undefined;
+    if (!tx.tryLock(row)) return row;
+    write(row, key);
+    return undefined;
+  });
+
+const NOTHING = done<void>(undefined);
+
+/** Does something with each; where it gives a lock that somebody else has, it is done again once that may be free. */
+function each<E>(list: readonly E[], step: (element: E) => Lockable | undefined): Steps<void> {
+  for (let at = 0; at < list.length; at++) {
+    const lock = step(list[at] as E); // within the list
+    if (lock !== undefined) return waitForEach(list, at, lock, step);
+  }
+  return NOTHING;
+}
+
+function* waitForEach<E>(
+  list: readonly E[],
+  from: number,
+  first: Lockable,
+  step: (element: E) => Lockable | undefined,
 ): Steps<void> {
-  for (const { row, key } of named) {
-    if (!matches(tx.read<V>(row), key)) continue;
-    while (!tx.tryLock(row)) yield row;
-    if (matches(tx.read<V>(row), key)) write(row, key);
+  yield first;
+  for (let at = from; at < list.length; at++) {
+    for (let lock = step(list[at] as E); lock !== undefined; lock = step(list[at] as E)) yield lock; // within the list
   }
 }

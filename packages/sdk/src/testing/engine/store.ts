@@ -47,7 +47,7 @@ export class Store {
   readonly poolLimits: readonly PoolLimits[];
   readonly dags: DagRow[] = [];
   readonly runs: RunRow[] = [];
-  readonly attempts = new Map<number, TaskRow>();
+  readonly attempts = new Attempts();
   readonly scheduled = new Set<TaskRow>();
   readonly occupying = new Set<TaskRow>();
   /** Waiting for their retry or their next poke. */
@@ -157,6 +157,25 @@ export class Store {
     move(this.scheduled, task, before.state === "scheduled", state === "scheduled");
     move(this.occupying, task, OCCUPYING.has(before.state), OCCUPYING.has(state));
     move(this.delayed, task, DELAYED.has(before.state), DELAYED.has(state));
+  }
+}
+
+/** Task instances by the attempt that they are at: attempts are numbered from 1. */
+class Attempts {
+  readonly #rows: (TaskRow | undefined)[] = [undefined];
+
+  get(id: number): TaskRow | undefined {
+    return this.#rows[id];
+  }
+
+  set(id: number, row: TaskRow): void {
+    // Without holes, which would make another kind of array of it.
+    while (this.#rows.length < id) this.#rows.push(undefined);
+    this.#rows[id] = row;
+  }
+
+  delete(id: number): void {
+    this.#rows[id] = undefined;
   }
 }
 

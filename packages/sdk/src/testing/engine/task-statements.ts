@@ -5,7 +5,7 @@ import { DECIDABLE_TASK_STATES, HELD_TASK_STATES, type Change, type TaskState } 
 import { FRESH_ATTEMPT, type Draft, type TaskRow, type TaskVersion } from "./rows.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { instant, waiting } from "./statement.ts";
-import { lockFree, lockMatching, updateWhere } from "./steps.ts";
+import { follow, lockFree, lockMatching, updateWhere } from "./steps.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** An attempt as a message or a worker knows it. */
@@ -41,26 +41,28 @@ const isMine = (version: TaskVersion, key: AttemptKey): boolean => isStill(key, 
 export const applyDecisions = waiting(
   "apply-decisions",
   DECIDABLE_TASK_STATES.flatMap((from) => CHANGED.map((to) => `${from}>${to}`)),
-  function* (tx, changes: readonly Change<Snapshot>[]) {
+  (tx, changes: readonly Change<Snapshot>[]) => {
     const written: Change<Snapshot>[] = [];
     const named = changes.map((change): Named<Change<Snapshot>> => ({ row: change.ti.row, key: change }));
     if (named.length > 1) named.sort(byRow);
     const isAsSeen = (v: TaskVersion, { ti }: Change<Snapshot>) => isStill(ti, v) && v.state === ti.state;
-    yield* updateWhere(tx, named, isAsSeen, (row, change) => {
-      const { to, reason } = change;
-      tx.writeTask(row, (after) => {
-        if ((to === "scheduled" || to === "success") && after.state !== "up_for_reschedule") after.tryNumber++;
-        after.state = to;
-        after.epoch++;
-        if (to === "scheduled") after.scheduledAt = tx.now;
-        if (to === "success") after.startDate = tx.now;
-        after.endDate = to === "scheduled" ? undefined : tx.now;
-        after.retryAt = undefined;
-        if (reason !== "") after.reason = reason;
-      });
-      written.push(change);
-    });
-    return written;
+    return follow(
+      updateWhere(tx, named, isAsSeen, (row, change) => {
+        const { to, reason } = change;
+        tx.writeTask(row, (after) => {
+          if ((to === "scheduled" || to === "success") && after.state !== "up_for_reschedule") after.tryNumber++;
+          after.state = to;
+          after.epoch++;
+          if (to === "scheduled") after.scheduledAt = tx.now;
+          if (to === "success") after.startDate = tx.now;
+          after.endDate = to === "scheduled" ? undefined : tx.now;
+          after.retryAt = undefined;
+          if (reason !== "") after.reason = reason;
+        });
+        written.push(change);
+      }),
+      () => written,
+    );
   },
 );
 
@@ -70,7 +72,7 @@ export const queueTasks = instant("queue-tasks", ["scheduled>queued"], (tx, keys
     const row = tx.store.attempts.get(key.id);
     if (row === undefined) continue;
     const matches = () => isStill(key, tx.read(row)) && tx.read(row).state === "scheduled";
-    if (!matches() || lockFree(tx, [row]).length === 0 || !matches()) continue;
+    if (!matches() || !tx.tryLock(row) || !matches()) continue;
     tx.writeTask(row, (after) => {
       after.state = "queued";
       after.epoch++;
@@ -84,21 +86,23 @@ export const queueTasks = instant("queue-tasks", ["scheduled>queued"], (tx, keys
 export const claimAttempts = waiting(
   "claim-attempts",
   ["queued>running"],
-  function* (tx, keys: readonly (AttemptKey & { readonly token: number })[], worker: number) {
+  (tx, keys: readonly (AttemptKey & { readonly token: number })[], worker: number) => {
     const claimed: TaskRow[] = [];
     const isFree = (v: TaskVersion, key: AttemptKey) => isStill(key, v) && v.state === "queued";
-    yield* updateWhere(tx, rowsOf(tx, keys), isFree, (row, key) => {
-      tx.writeTask(row, (after) => {
-        after.state = "running";
-        after.epoch++;
-        after.token = key.token;
-        after.startDate = after.heartbeat = tx.now;
-        after.endDate = undefined;
-        after.worker = worker;
-      });
-      claimed.push(row);
-    });
-    return claimed;
+    return follow(
+      updateWhere(tx, rowsOf(tx, keys), isFree, (row, key) => {
+        tx.writeTask(row, (after) => {
+          after.state = "running";
+          after.epoch++;
+          after.token = key.token;
+          after.startDate = after.heartbeat = tx.now;
+          after.endDate = undefined;
+          after.worker = worker;
+        });
+        claimed.push(row);
+      }),
+      () => claimed,
+    );
   },
 );
 
@@ -116,19 +120,21 @@ export interface Ended extends AttemptKey {
 export const finishAttempts = waiting(
   "finish-attempts",
   ["running>success", "running>failed", "running>skipped"],
-  function* (tx, ends: readonly Ended[]) {
+  (tx, ends: readonly Ended[]) => {
     const finished: TaskRow[] = [];
-    yield* updateWhere(tx, rowsOf(tx, ends), isMine, (row, end) => {
-      tx.writeTask(row, (after) => {
-        after.state = end.state;
-        after.epoch++;
-        after.endDate = tx.now;
-        after.branchDecision = end.branchDecision;
-        after.reason = end.reason;
-      });
-      finished.push(row);
-    });
-    return finished;
+    return follow(
+      updateWhere(tx, rowsOf(tx, ends), isMine, (row, end) => {
+        tx.writeTask(row, (after) => {
+          after.state = end.state;
+          after.epoch++;
+          after.endDate = tx.now;
+          after.branchDecision = end.branchDecision;
+          after.reason = end.reason;
+        });
+        finished.push(row);
+      }),
+      () => finished,
+    );
   },
 );
 
@@ -147,12 +153,10 @@ export interface Retried extends AttemptKey {
   readonly reason: string;
 }
 
-export const retryAttempts = waiting(
-  "retry-attempts",
-  ["running>up_for_retry"],
-  function* (tx, retries: readonly Retried[]) {
-    const retried: TaskRow[] = [];
-    yield* updateWhere(tx, rowsOf(tx, retries), isMine, (row, retry) => {
+export const retryAttempts = waiting("retry-attempts", ["running>up_for_retry"], (tx, retries: readonly Retried[]) => {
+  const retried: TaskRow[] = [];
+  return follow(
+    updateWhere(tx, rowsOf(tx, retries), isMine, (row, retry) => {
       tx.writeTask(row, (after) => {
         startAfresh(tx, after);
         after.state = "up_for_retry";
@@ -163,23 +167,20 @@ export const retryAttempts = waiting(
         after.reason = retry.reason;
       });
       retried.push(row);
-    });
-    return retried;
-  },
-);
+    }),
+    () => retried,
+  );
+});
 
 /** The attempts that the worker still has, of those it says are alive; the state tells it which to stop. */
-export const heartbeatAttempts = waiting(
-  "heartbeat-attempts",
-  [],
-  function* (tx, ids: readonly number[], worker: number) {
-    const rows = ids.flatMap((id) => tx.store.attempts.get(id) ?? []);
-    const mine = (v: TaskVersion) => ids.includes(v.id) && v.worker === worker && HELD.has(v.state);
-    const living = yield* lockMatching<TaskVersion, TaskRow>(tx, rows, mine);
+export const heartbeatAttempts = waiting("heartbeat-attempts", [], (tx, ids: readonly number[], worker: number) => {
+  const rows = ids.flatMap((id) => tx.store.attempts.get(id) ?? []);
+  const mine = (v: TaskVersion) => ids.includes(v.id) && v.worker === worker && HELD.has(v.state);
+  return follow(lockMatching<TaskVersion, TaskRow>(tx, rows, mine), (living) => {
     for (const row of living) tx.writeTask(row, (after) => void (after.heartbeat = tx.now));
     return living.map((row) => tx.read(row));
-  },
-);
+  });
+});
 
 export const lockLostAttempts = instant("lock-lost-attempts", [], (tx, leaseSeconds: number) => {
   const before = tx.now - leaseSeconds * 1000;
@@ -221,21 +222,23 @@ const NOT_HELD: readonly TaskState[] = [
 export const markAttempts = waiting(
   "mark-attempts",
   NOT_HELD.flatMap((from) => ["success", "failed", "skipped"].filter((to) => to !== from).map((to) => `${from}>${to}`)),
-  function* (tx, marks: readonly Marked[]) {
+  (tx, marks: readonly Marked[]) => {
     const marked: TaskRow[] = [];
     const matches = (v: TaskVersion, key: Marked) => isStill(key, v) && !HELD.has(v.state) && v.state !== key.state;
-    yield* updateWhere(tx, rowsOf(tx, marks), matches, (row, mark) => {
-      tx.writeTask(row, (after) => {
-        after.state = mark.state;
-        after.epoch++;
-        after.startDate ??= tx.now;
-        after.endDate = tx.now;
-        after.retryAt = undefined;
-        after.reason = mark.reason;
-      });
-      marked.push(row);
-    });
-    return marked;
+    return follow(
+      updateWhere(tx, rowsOf(tx, marks), matches, (row, mark) => {
+        tx.writeTask(row, (after) => {
+          after.state = mark.state;
+          after.epoch++;
+          after.startDate ??= tx.now;
+          after.endDate = tx.now;
+          after.retryAt = undefined;
+          after.reason = mark.reason;
+        });
+        marked.push(row);
+      }),
+      () => marked,
+    );
   },
 );
 
@@ -249,19 +252,21 @@ export interface Stopped {
 export const stopAttempts = waiting(
   "stop-attempts",
   ["running>restarting", "running>shutdown", "restarting>shutdown", "shutdown>restarting"],
-  function* (tx, stops: readonly Stopped[]) {
+  (tx, stops: readonly Stopped[]) => {
     const stopped: number[] = [];
     const matches = (v: TaskVersion, { id }: Stopped) => v.id === id && HELD.has(v.state);
-    yield* updateWhere(tx, rowsOf(tx, stops), matches, (row, stop) => {
-      tx.writeTask(row, (after) => {
-        if (after.state !== stop.to) after.epoch++;
-        after.state = stop.to;
-        after.mark = stop.mark;
-        after.reason = stop.reason;
-      });
-      stopped.push(stop.id);
-    });
-    return stopped;
+    return follow(
+      updateWhere(tx, rowsOf(tx, stops), matches, (row, stop) => {
+        tx.writeTask(row, (after) => {
+          if (after.state !== stop.to) after.epoch++;
+          after.state = stop.to;
+          after.mark = stop.mark;
+          after.reason = stop.reason;
+        });
+        stopped.push(stop.id);
+      }),
+      () => stopped,
+    );
   },
 );
 
@@ -269,27 +274,29 @@ export const stopAttempts = waiting(
 export const confirmStopped = waiting(
   "confirm-stopped",
   ["restarting>none", "shutdown>failed", "shutdown>success", "shutdown>skipped"],
-  function* (tx, keys: readonly AttemptKey[]) {
+  (tx, keys: readonly AttemptKey[]) => {
     const confirmed: TaskRow[] = [];
     const matches = (v: TaskVersion, key: AttemptKey) =>
       isStill(key, v) && (v.state === "restarting" || v.state === "shutdown");
-    yield* updateWhere(tx, rowsOf(tx, keys), matches, (row) => {
-      tx.writeTask(row, (after) => {
-        if (after.state === "shutdown") {
-          after.state = after.mark ?? "failed";
-          after.epoch++;
-          after.mark = undefined;
-          after.endDate = tx.now;
-        } else {
-          startAfresh(tx, after);
-          after.state = "none";
-          after.maxTries = after.tryNumber + row.node.spec.retries;
-          after.infraFailures = 0;
-          after.startDate = after.endDate = after.retryAt = after.reason = undefined;
-        }
-      });
-      confirmed.push(row);
-    });
-    return confirmed;
+    return follow(
+      updateWhere(tx, rowsOf(tx, keys), matches, (row) => {
+        tx.writeTask(row, (after) => {
+          if (after.state === "shutdown") {
+            after.state = after.mark ?? "failed";
+            after.epoch++;
+            after.mark = undefined;
+            after.endDate = tx.now;
+          } else {
+            startAfresh(tx, after);
+            after.state = "none";
+            after.maxTries = after.tryNumber + row.node.spec.retries;
+            after.infraFailures = 0;
+            after.startDate = after.endDate = after.retryAt = after.reason = undefined;
+          }
+        });
+        confirmed.push(row);
+      }),
+      () => confirmed,
+    );
   },
 );

@@ -14,7 +14,8 @@ export interface RecordedTry {
 export type WaitReason = Refusal["limit"] | "worker_slots" | "delayed_start" | "max_active_runs" | "nothing_can_begin";
 
 export class Recorder implements Watch {
-  readonly tries = new Map<TaskRow, RecordedTry[]>();
+  /** By the row_id of the task instance. */
+  readonly #tries: RecordedTry[][] = [];
   /** Seconds waited, all task instances or runs together. */
   readonly waits = new Map<WaitReason, number>();
   readonly #now: () => number;
@@ -26,6 +27,10 @@ export class Recorder implements Watch {
 
   constructor(now: () => number) {
     this.#now = now;
+  }
+
+  triesOf(row: TaskRow): readonly RecordedTry[] {
+    return this.#tries[row.rowId] ?? [];
   }
 
   taskWritten(row: TaskRow, before: TaskVersion, after: TaskVersion): void {
@@ -53,8 +58,8 @@ export class Recorder implements Watch {
       endDate: now,
       reason: after.reason ?? before.reason,
     };
-    const earlier = this.tries.get(row);
-    if (earlier === undefined) this.tries.set(row, [one]);
+    const earlier = this.#tries[row.rowId];
+    if (earlier === undefined) this.#tries[row.rowId] = [one];
     else earlier.push(one);
   }
 

@@ -107,19 +107,22 @@ function asRun(simulation: Simulation, run: RunRow): SimulatedRun {
 
 function asTask({ recorder }: Simulation, task: TaskRow): SimulatedTask {
   const { state, tryNumber, startDate, endDate, reason } = task.committed;
+  const [start, end] = [dateOf(startDate), dateOf(endDate)];
+  // A date is bigger than all else here, and most task instances have one try, whose dates are theirs.
+  const sameOr = (date: Date | null, at: number): Date => (date?.getTime() === at ? date : new Date(at));
   return {
     taskId: task.taskId,
     mapIndex: task.mapIndex,
     state,
     tryNumber,
-    startDate: dateOf(startDate),
-    endDate: dateOf(endDate),
+    startDate: start,
+    endDate: end,
     reason: reason ?? null,
-    tries: (recorder.tries.get(task) ?? []).map((one) => ({
+    tries: recorder.triesOf(task).map((one) => ({
       tryNumber: one.tryNumber,
       state: one.state,
-      startDate: new Date(one.startDate),
-      endDate: new Date(one.endDate),
+      startDate: sameOr(start, one.startDate),
+      endDate: sameOr(end, one.endDate),
       reason: one.reason ?? null,
     })),
   };

@@ -51,7 +51,7 @@ export class Simulation {
   readonly #outcomes: Outcomes;
   readonly #workerSlots: number;
   readonly #held = new Map<number, Held>();
-  readonly #unclaimed: AttemptKey[] = [];
+  readonly #unclaimed: (AttemptKey & { readonly token: number })[] = [];
   /** What the next pass is to look at. */
   #named = new Map<RunRow, Set<string> | null>();
   #startRuns = true;
@@ -158,8 +158,8 @@ export class Simulation {
   }
 
   #follow(outcome: PassOutcome): void {
-    for (const key of outcome.queued) this.#send(key);
     this.#confirm(outcome.stopped);
+    if (outcome.queued.length > 0) this.#send(outcome.queued);
     for (const run of outcome.next) this.#named.set(run, null);
     if (outcome.next.length > 0 || outcome.finished.length > 0 || outcome.started > 0) this.#startRuns = true;
     if (outcome.started > 0) this.#watchTimeout();
@@ -217,27 +217,31 @@ export class Simulation {
 
   // The workers.
 
-  #send(key: AttemptKey): void {
+  #send(keys: readonly AttemptKey[]): void {
     const { now } = this.#agenda;
     const delay = this.#options.faults.delays.find(({ from, until }) => from <= now && now < until)?.ms ?? 0;
-    this.#agenda.after(delay, () => {
-      this.#unclaimed.push(key);
-      if (this.#held.size >= this.#workerSlots) this.recorder.waitsForSlot(key.id);
-      else this.#claim();
-    });
+    if (delay === 0) this.#deliver(keys);
+    else this.#agenda.after(delay, () => this.#deliver(keys));
+  }
+
+  #deliver(keys: readonly AttemptKey[]): void {
+    for (const { id, epoch } of keys) this.#unclaimed.push({ id, epoch, token: id });
+    this.#claim();
+    for (const { id } of this.#unclaimed) this.recorder.waitsForSlot(id);
   }
 
   #claim(): void {
-    while (this.#held.size < this.#workerSlots) {
-      const key = this.#unclaimed.shift();
-      if (key === undefined) return;
-      const [row] = this.#transaction("worker", (tx) => s.claimAttempts(tx, [{ ...key, token: key.id }], WORKER));
-      if (row === undefined) continue;
-      const outcome = this.#outcomes.draw(row, row.committed, this.#agenda.now);
-      const held = { id: row.committed.id, epoch: row.committed.epoch, row, outcome };
-      this.#held.set(held.id, held);
-      this.#agenda.after(outcome.seconds * 1000, () => this.#finish(held));
+    while (this.#unclaimed.length > 0 && this.#held.size < this.#workerSlots) {
+      const keys = this.#unclaimed.splice(0, this.#workerSlots - this.#held.size);
+      for (const row of this.#transaction("worker", (tx) => s.claimAttempts(tx, keys, WORKER))) this.#hold(row);
     }
+  }
+
+  #hold(row: TaskRow): void {
+    const { id, epoch } = row.committed;
+    const held = { id, epoch, row, outcome: this.#outcomes.draw(row, row.committed, this.#agenda.now) };
+    this.#held.set(id, held);
+    this.#agenda.after(held.outcome.seconds * 1000, () => this.#finish(held));
   }
 
   #finish(held: Held): void {
