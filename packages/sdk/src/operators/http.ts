@@ -33,7 +33,7 @@ export interface HttpOptions<A extends object = NoArguments, R = Json> {
   /** @default "GET" */
   readonly method?: (typeof METHODS)[number];
   readonly url?: PerRun<string, A>;
-  /** A connection whose host, port, login, password and `extra` (headers) are used. */
+  /** A connection whose host, port, login, password and `extra` (headers) are used. A template. */
   readonly connectionId?: string;
   /** Appended to the connection's address. */
   readonly endpoint?: PerRun<string, A>;
@@ -106,6 +106,7 @@ export function http<A extends object = NoArguments, R = Json>(options: HttpOpti
     problems: wrongOptions(options),
     fields: {
       url: { value: url },
+      connectionId: { value: options.connectionId },
       endpoint: { value: endpoint },
       headers: { value: headers },
       query: { value: query },
@@ -130,12 +131,14 @@ interface Prepared {
 }
 
 async function requestOf(
-  { method = "GET", connectionId }: Pick<HttpOptions<never, never>, "method" | "connectionId">,
+  { method = "GET" }: Pick<HttpOptions<never, never>, "method">,
   fields: RenderedFields,
   { client }: RunScope,
 ): Promise<Prepared> {
   const connection: ConnectionValue | undefined =
-    connectionId === undefined ? undefined : await client.getConnectionOrThrow(connectionId);
+    fields["connectionId"] === undefined
+      ? undefined
+      : await client.getConnectionOrThrow(textField(fields, "connectionId"));
   const endpoint = fields["endpoint"] === undefined ? "" : textField(fields, "endpoint");
   const address = connection === undefined ? textField(fields, "url") : addressOf(connection, endpoint);
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {

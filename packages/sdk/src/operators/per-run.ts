@@ -3,11 +3,3 @@ import type { TaskContext } from "../runtime/task-context.ts";
 
 /** A value, or how to compute it from the context and the inputs of the attempt. */
 export type PerRun<T, A extends object = NoArguments> = T | ((context: TaskContext, inputs: A) => T | Promise<T>);
-
-export function perRun<T extends string | object | null, A extends object>(
-  value: PerRun<T, A>,
-  context: TaskContext,
-  inputs: A,
-): T | Promise<T> {
-  return typeof value === "function" ? value(context, inputs) : value;
-}

@@ -1,6 +1,13 @@
 // Rendered options as an operator needs them. With `renderTemplateAsNativeObj` a template may give what is no text.
+import { show, type Check } from "../reading/checks.ts";
+import { isTemplate } from "../templates/parse-template.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
-import { show } from "../reading/checks.ts";
+
+/** A check of an option that may also be a function or a template: what they give is looked at when it is there. */
+export const orTemplate =
+  (check: Check): Check =>
+  (value) =>
+    typeof value === "function" || (typeof value === "string" && isTemplate(value)) ? undefined : check(value);
 
 /** @throws TypeError when it is no text and no number or boolean */
 export function textField(fields: RenderedFields, name: string): string {
@@ -28,4 +35,20 @@ export function textListField(fields: RenderedFields, name: string): string[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new TypeError(`${name} must be an array, got ${show(value)}`);
   return value.map((item, i) => textOf(item, `${name}[${i}]`));
+}
+
+const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** A Date, or a text of ISO 8601 as templates write dates: without a zone it is UTC. */
+export function dateField(fields: RenderedFields, name: string): Date {
+  const value = fields[name];
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
+  const found = typeof value === "string" ? ISO.exec(value) : null;
+  if (typeof value === "string" && found !== null) {
+    const at = new Date(
+      value.length === 10 || found[1] !== undefined ? value.replace(" ", "T") : `${value.replace(" ", "T")}Z`,
+    );
+    if (!Number.isNaN(at.getTime())) return at;
+  }
+  throw new TypeError(`${name} must be a Date or a date of ISO 8601, got ${show(value)}`);
 }

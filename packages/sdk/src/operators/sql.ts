@@ -5,6 +5,7 @@ import type { Json } from "../spec/index.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { Operator } from "./operator.ts";
 import type { PerRun } from "./per-run.ts";
+import { textField } from "./read-fields.ts";
 
 /** One statement, with what its placeholders stand for. */
 export interface SqlStatement {
@@ -15,7 +16,7 @@ export interface SqlStatement {
 
 /** The options of {@link sql}. */
 export interface SqlOptions<A extends object = NoArguments> {
-  /** A connection to Postgres. Its password stays with the worker. */
+  /** A connection to Postgres. Its password stays with the worker. A template. */
   readonly connectionId: string;
   /**
    * One statement, or several that are run in order. A template; what `{{ … }}` takes from params, the run's conf, inputs
@@ -48,12 +49,16 @@ export function sql<R = Json, A extends object = NoArguments>(options: SqlOption
   return new Operator<A, R>({
     name: "sql",
     problems: wrongOptions(options),
-    fields: { sql: { value: options.sql, code: "sql" }, params: { value: options.params } },
+    fields: {
+      connectionId: { value: options.connectionId },
+      sql: { value: options.sql, code: "sql" },
+      params: { value: options.params },
+    },
     run: async (_inputs, { host, maxXComBytes }, fields) => {
       if (host.runSql === undefined) throw new Error("statements need a worker: this process has none");
-      const { connectionId, autocommit, timeout, maxRows } = options;
+      const { autocommit, timeout, maxRows } = options;
       const results = await host.runSql({
-        connectionId,
+        connectionId: textField(fields, "connectionId"),
         statements: statementsOf(fields["sql"], fields["params"], maxXComBytes),
         ...(autocommit === undefined ? {} : { autocommit }),
         ...(timeout === undefined ? {} : { timeoutSeconds: timeout }),

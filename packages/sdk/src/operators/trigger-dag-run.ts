@@ -16,19 +16,19 @@ import { defer, type Pause } from "../waiting/pause.ts";
 import { Operator } from "./operator.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
 import type { PerRun } from "./per-run.ts";
-import { textField } from "./read-fields.ts";
+import { dateField, orTemplate, textField } from "./read-fields.ts";
 
 const RUN_STATES = ["queued", "running", "success", "failed"];
 
 /** What {@link triggerDagRun} and `dag.triggerDagRun` have in common. Durations are seconds. */
 export interface TriggerDagRunSettings<A extends object = NoArguments> {
-  /** The DAG to run. */
+  /** The DAG to run. A template. */
   readonly dagId: string;
-  /** @default one that is derived from this attempt, so that each try starts a run of its own, and only one */
+  /** @default one that is derived from this attempt, so that each try starts a run of its own, and only one. A template. */
   readonly runId?: PerRun<string, A>;
   /** The logical date of the new run: a Date, or a template for one. @default the moment at which it is started */
   readonly logicalDate?: PerRun<Date | string | null, A>;
-  /** Shown with the run. */
+  /** Shown with the run. A template. */
   readonly note?: PerRun<string, A>;
   /** Clear a run of this id that exists, and let it run again, instead of failing. @default false */
   readonly resetDagRun?: boolean;
@@ -74,6 +74,7 @@ export function triggerDagRun<A extends object = NoArguments>(
     name: "trigger_dag_run",
     problems: wrongOptions(options),
     fields: {
+      dagId: { value: options.dagId },
       runId: { value: options.runId },
       logicalDate: { value: options.logicalDate },
       note: { value: options.note },
@@ -100,19 +101,20 @@ async function start(
   { host, client, context, maxXComBytes }: RunScope,
 ): Promise<TriggeredRun> {
   if (host.triggerDagRun === undefined) throw new Error("this worker cannot start runs of other DAGs");
-  const { dagId, resetDagRun = false, failWhenDagIsPaused = false } = options;
+  const { resetDagRun = false, failWhenDagIsPaused = false } = options;
+  const dagId = textField(fields, "dagId");
+  if (wrongId(dagId) !== undefined) throw new TypeError(`dagId must be an id, got ${show(dagId)}`);
   const own = ownRunId(context.idempotencyKey, context.logicalDate ?? context.runAfter);
   const runId = fields["runId"] === undefined ? own : textField(fields, "runId");
   const hasAsked = (await client.getXCom({ key: RUN_ID_KEY })) === runId;
   if (hasAsked && (await host.getRunState?.(dagId, runId)) !== undefined) return { dagId, runId };
   await client.setXCom({ key: RUN_ID_KEY, value: runId });
-  const logicalDate = logicalDateOf(fields["logicalDate"]);
   const note = fields["note"] === undefined ? undefined : textField(fields, "note");
   const conf = encodeJson(fields["conf"] ?? {}, maxXComBytes);
   const { outcome } = await host.triggerDagRun({
     ...{ dagId, runId, resetDagRun, failWhenDagIsPaused },
     conf: conf as Readonly<Record<string, Json>>, // an object stays one
-    ...(options.logicalDate === undefined ? {} : { logicalDate: logicalDate?.toISOString() ?? null }),
+    ...(fields["logicalDate"] === undefined ? {} : { logicalDate: logicalDateOf(fields) }),
     ...(note === undefined ? {} : { note }),
   });
   if (outcome !== "exists" || runId === own) return { dagId, runId };
@@ -120,15 +122,8 @@ async function start(
   throw options.skipWhenAlreadyExists === true ? new SkipTask(message) : new DagRunAlreadyExists(message);
 }
 
-/** A date of the file, or the text that a template makes: ISO 8601. */
-function logicalDateOf(value: unknown): Date | null {
-  if (value === undefined || value === null || value instanceof Date) return value ?? null;
-  const at = typeof value === "string" ? new Date(value.replace(" ", "T")) : undefined;
-  if (at === undefined || Number.isNaN(at.getTime())) {
-    throw new TypeError(`logicalDate must be a Date or a date of ISO 8601, got ${show(value)}`);
-  }
-  return at;
-}
+const logicalDateOf = (fields: RenderedFields): string | null =>
+  fields["logicalDate"] === null ? null : dateField(fields, "logicalDate").toISOString();
 
 /** Short and readable, and another one for each try. */
 function ownRunId(idempotencyKey: string, about: Date): string {
@@ -180,10 +175,6 @@ const endedAs = ({ dagId, runId }: TriggeredRun, state: string): ExternalTaskFai
   new ExternalTaskFailed(`the run "${runId}" of DAG "${dagId}" is ${state}`);
 
 function wrongOptions(options: TriggerDagRunOptions<never>): readonly string[] {
-  const unlessFunction =
-    (check: Check): Check =>
-    (value) =>
-      typeof value === "function" ? undefined : check(value);
   const states: Check = (value) =>
     Array.isArray(value) && value.every((state) => RUN_STATES.includes(String(state)))
       ? undefined
@@ -191,12 +182,13 @@ function wrongOptions(options: TriggerDagRunOptions<never>): readonly string[] {
   return [
     ...(options.dagId === undefined ? ["dagId is missing"] : []),
     ...checkOptions(options, {
-      dagId: (value) =>
+      dagId: orTemplate((value) =>
         typeof value === "string" && wrongId(value) === undefined ? undefined : `must be an id, got ${show(value)}`,
-      runId: unlessFunction(name(250)),
-      logicalDate: unlessFunction((value) => (value === null || typeof value === "string" ? undefined : date(value))),
-      note: unlessFunction(name(1000)),
-      conf: unlessFunction(wrongConf),
+      ),
+      runId: orTemplate(name(250)),
+      logicalDate: orTemplate((value) => (value === null ? undefined : date(value))),
+      note: orTemplate(name(1000)),
+      conf: orTemplate(wrongConf),
       resetDagRun: boolean,
       skipWhenAlreadyExists: boolean,
       failWhenDagIsPaused: boolean,

@@ -2,7 +2,15 @@ import type { NoArguments } from "../authoring/handlers.ts";
 import { ApprovalRejected } from "../errors/wait-errors.ts";
 import { Operator } from "../operators/operator.ts";
 import { boolean, oneOf } from "../reading/checks.ts";
-import { answerOf, ask, wrongQuestion, type Choice, type HitlAnswer, type QuestionOptions } from "./question.ts";
+import {
+  answerOf,
+  ask,
+  questionFields,
+  wrongQuestion,
+  type Choice,
+  type HitlAnswer,
+  type QuestionOptions,
+} from "./question.ts";
 
 const APPROVE = "Approve";
 const REJECT = "Reject";
@@ -46,9 +54,10 @@ export function approval<A extends object = NoArguments>(given: ApprovalOptions<
     // Only answers get here.
     goesOn: (value) => (value as HitlAnswer).chosen_options.includes(APPROVE),
     problems: wrongQuestion(given, choice, own),
-    run: (inputs, scope) => {
+    fields: questionFields(given),
+    run: (_inputs, scope, fields) => {
       const resumed = scope.waited?.resumed;
-      if (resumed === undefined) return ask(given, choice, inputs as A, scope); // the factory's types ask for these
+      if (resumed === undefined) return ask(given, choice, fields, scope);
       const answer = answerOf(resumed.event, given, choice);
       if (failOnReject && answer.chosen_options.includes(REJECT)) {
         throw new ApprovalRejected(`rejected by ${answer.responded_by_user?.name ?? "default, for nobody answered"}`);

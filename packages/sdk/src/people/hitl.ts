@@ -1,7 +1,15 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { Operator } from "../operators/operator.ts";
 import { boolean, show, type Check } from "../reading/checks.ts";
-import { answerOf, ask, wrongQuestion, type Choice, type HitlAnswer, type QuestionOptions } from "./question.ts";
+import {
+  answerOf,
+  ask,
+  questionFields,
+  wrongQuestion,
+  type Choice,
+  type HitlAnswer,
+  type QuestionOptions,
+} from "./question.ts";
 
 /** The options of {@link hitl}. */
 export interface HitlOptions<A extends object = NoArguments> extends QuestionOptions<A> {
@@ -40,10 +48,10 @@ export function hitl<A extends object = NoArguments>(given: HitlOptions<A>): Ope
   return new Operator({
     name: "hitl",
     problems: wrongQuestion(given, choice, own),
-    run: (inputs, scope) => {
+    fields: questionFields(given),
+    run: (_inputs, scope, fields) => {
       const resumed = scope.waited?.resumed;
-      // The factory's types ask for the inputs that the question takes.
-      return resumed === undefined ? ask(given, choice, inputs as A, scope) : answerOf(resumed.event, given, choice);
+      return resumed === undefined ? ask(given, choice, fields, scope) : answerOf(resumed.event, given, choice);
     },
   });
 }

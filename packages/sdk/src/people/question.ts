@@ -2,11 +2,13 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import type { Param } from "../authoring/dag-options.ts";
 import { HitlTimeout, TriggerFailed } from "../errors/wait-errors.ts";
-import { perRun, type PerRun } from "../operators/per-run.ts";
+import type { PerRun } from "../operators/per-run.ts";
+import { orTemplate } from "../operators/read-fields.ts";
 import { checkOptions, name, seconds, show, type Check } from "../reading/checks.ts";
 import type { HitlRequest, HitlResponse, TriggerEvent } from "../runtime/protocol.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import type { Json } from "../spec/index.ts";
+import type { RenderedFields, TemplateField } from "../templates/render-fields.ts";
 import { Trigger } from "../triggers/trigger.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { defer, type Pause } from "../waiting/pause.ts";
@@ -19,9 +21,9 @@ export interface HitlUser {
 
 /** What all questions have. */
 export interface QuestionOptions<A extends object = NoArguments> {
-  /** The question in one line; 1 to 1000 characters. */
+  /** The question in one line; 1 to 1000 characters. A template. */
   readonly subject: PerRun<string, A>;
-  /** What has to be known to answer it, in Markdown. */
+  /** What has to be known to answer it, in Markdown. A template. */
   readonly body?: PerRun<string, A>;
   /**
    * Further values to ask for, by name: a default, a JSON Schema with a `default`, or `{ default, description, schema }`
@@ -55,15 +57,17 @@ export interface Choice {
 
 const TRIGGER = "millrace.hitl";
 
-export async function ask<A extends object>(
-  question: QuestionOptions<A>,
+export const questionFields = ({ subject, body }: QuestionOptions<never>): Readonly<Record<string, TemplateField>> => ({
+  subject: { value: subject },
+  body: { value: body },
+});
+
+export function ask(
+  question: QuestionOptions<never>,
   { options, defaults, multiple }: Choice,
-  inputs: A,
+  { subject, body }: RenderedFields,
   scope: RunScope,
-): Promise<Pause> {
-  const { context } = scope;
-  const subject: unknown = await perRun(question.subject, context, inputs);
-  const body: unknown = question.body === undefined ? undefined : await perRun(question.body, context, inputs);
+): Pause {
   const wrong = checkOptions({ subject, body }, TEXTS);
   if (wrong.length > 0) throw new TypeError(wrong.join("; "));
   const hitl: HitlRequest = {
@@ -127,13 +131,9 @@ export function wrongQuestion(
   choice: Choice,
   own: Readonly<Record<string, Check>>,
 ): readonly string[] {
-  const perRunText =
-    (check: Check): Check =>
-    (value) =>
-      typeof value === "function" ? undefined : check(value);
   const wrong = checkOptions(question, {
-    subject: perRunText(TEXTS.subject),
-    body: perRunText(TEXTS.body),
+    subject: orTemplate(TEXTS.subject),
+    body: orTemplate(TEXTS.body),
     params: wrongParams,
     assignedUsers: wrongUsers,
     responseTimeout: seconds("positive"),

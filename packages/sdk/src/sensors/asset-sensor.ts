@@ -1,6 +1,7 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { Operator } from "../operators/operator.ts";
-import { perRun, type PerRun } from "../operators/per-run.ts";
+import type { PerRun } from "../operators/per-run.ts";
+import { dateField, orTemplate } from "../operators/read-fields.ts";
 import { assetEvent, ASSET_CHECKS, type AssetEventEvent } from "../triggers/asset-event.ts";
 import { builtInSensor } from "./built-in-sensor.ts";
 import { readSensorOptions, type SensorOptions } from "./sensor-options.ts";
@@ -11,8 +12,8 @@ export interface AssetSensorOptions<A extends object> extends SensorOptions {
   readonly mode?: "deferrable";
   readonly name?: string;
   readonly uri?: string;
-  /** Only events later than this count. @default any that comes after the task began to wait */
-  readonly after?: PerRun<Date, A>;
+  /** Only events later than this count: a Date, or a template for one. @default any that comes after the task began to wait */
+  readonly after?: PerRun<Date | string, A>;
 }
 
 /** Waits until an asset has a new event; its value has the events. In mode `deferrable` only. */
@@ -25,7 +26,7 @@ export function assetSensor<A extends object = NoArguments>(
     {
       name: ASSET_CHECKS.name,
       uri: ASSET_CHECKS.uri,
-      after: (value) => (typeof value === "function" ? undefined : ASSET_CHECKS.after(value)),
+      after: orTemplate(ASSET_CHECKS.after),
     },
     ["deferrable"],
   );
@@ -34,12 +35,13 @@ export function assetSensor<A extends object = NoArguments>(
       name: "asset_sensor",
       options: read,
       problems: [name === undefined && uri === undefined ? "give a name, a uri, or both" : undefined],
-      trigger: async (inputs, { context }) =>
+      fields: { after: { value: after } },
+      triggerName: "millrace.asset_event",
+      trigger: (fields) =>
         assetEvent({
           ...(name === undefined ? {} : { name }),
           ...(uri === undefined ? {} : { uri }),
-          // The factory's types ask for the inputs that `after` takes.
-          ...(after === undefined ? {} : { after: await perRun(after, context, inputs as A) }),
+          ...(after === undefined ? {} : { after: dateField(fields, "after") }),
           pollSeconds: read.settings.pokeInterval,
         }),
     }),

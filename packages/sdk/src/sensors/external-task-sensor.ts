@@ -3,6 +3,7 @@ import { secondsOf, type Duration } from "../authoring/schedules.ts";
 import { SkipTask } from "../errors/task-signals.ts";
 import { ExternalTaskFailed } from "../errors/wait-errors.ts";
 import { Operator } from "../operators/operator.ts";
+import { textField, textListField } from "../operators/read-fields.ts";
 import { boolean, show, type Check } from "../reading/checks.ts";
 import { wrongId } from "../reading/ids.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
@@ -13,17 +14,23 @@ import {
   type ExternalStatesEvent,
   type ExternalStatesKwargs,
 } from "../spec/index.ts";
+import { isTemplate } from "../templates/parse-template.ts";
+import type { RenderedFields } from "../templates/render-fields.ts";
 import { Trigger } from "../triggers/trigger.ts";
 import { builtInSensor } from "./built-in-sensor.ts";
 import { readSensorOptions, type SensorMode, type SensorOptions } from "./sensor-options.ts";
 
+const TRIGGER = "millrace.external_states";
 const RUN_STATES = ["queued", "running", "success", "failed"];
 const TASK_STATES = [
   ...["none", "removed", "scheduled", "queued", "running", "success", "restarting", "failed", "up_for_retry"],
   ...["up_for_reschedule", "upstream_failed", "skipped", "deferred", "shutdown"],
 ];
 
-/** The options of {@link externalTaskSensor}. At most one of the three that name tasks; without, the run is waited for. */
+/**
+ * The options of {@link externalTaskSensor}. At most one of the three that name tasks; without, the run is waited for. Ids
+ * are templates.
+ */
 export interface ExternalTaskSensorOptions extends SensorOptions {
   readonly externalDagId: string;
   readonly externalTaskId?: string;
@@ -64,8 +71,8 @@ function build(name: string, options: ExternalTaskSensorOptions, mode: SensorMod
   const others = (["poke", "reschedule", "deferrable"] as const).filter((other) => other !== mode);
   const read = readSensorOptions(options, checksOf(options), [mode, ...others]);
   const { softFail, pokeInterval } = read.settings;
-  const kwargs = (scope: RunScope): ExternalStatesKwargs => ({
-    ...watchedOf(options, scope.context),
+  const kwargs = (fields: RenderedFields, { context }: RunScope): ExternalStatesKwargs => ({
+    ...watchedOf(options, fields, context),
     pollSeconds: pokeInterval,
   });
   return new Operator(
@@ -73,10 +80,16 @@ function build(name: string, options: ExternalTaskSensorOptions, mode: SensorMod
       name,
       options: read,
       problems: wrongTogether(options),
-      poke: async (_inputs, scope, { pokeNumber }) => {
+      fields: {
+        externalDagId: { value: options.externalDagId },
+        externalTaskId: { value: options.externalTaskId },
+        externalTaskIds: { value: options.externalTaskIds },
+        externalTaskGroupId: { value: options.externalTaskGroupId },
+      },
+      poke: async (fields, scope, { pokeNumber }) => {
         const { host } = scope;
         if (host.getExternalStates === undefined) throw new Error("this worker cannot see the states of other tasks");
-        const asked = kwargs(scope);
+        const asked = kwargs(fields, scope);
         const { dagId, taskIds, taskGroupId, logicalDates = [] } = asked;
         const states = await host.getExternalStates({
           ...{ dagId, logicalDates },
@@ -90,7 +103,8 @@ function build(name: string, options: ExternalTaskSensorOptions, mode: SensorMod
         conclude(asked, { outcome, states }, softFail);
         return true;
       },
-      trigger: (_inputs, scope) => new Trigger<ExternalStatesEvent>("millrace.external_states", kwargs(scope)),
+      triggerName: TRIGGER,
+      trigger: (fields, scope) => new Trigger<ExternalStatesEvent>(TRIGGER, kwargs(fields, scope)),
       judge: (event) => conclude(options, event, softFail),
     }),
   );
@@ -118,18 +132,21 @@ function describeStates(states: readonly ExternalState[]): string {
 
 function watchedOf(
   options: ExternalTaskSensorOptions,
+  fields: RenderedFields,
   context: TaskContext,
 ): Omit<ExternalStatesKwargs, "pollSeconds"> {
-  const { executionDelta = 0, executionDateFn, externalTaskGroupId } = options;
+  const { executionDelta = 0, executionDateFn } = options;
   // A run without a logical date is about the moment at which it was allowed to start.
   const own = context.logicalDate ?? context.runAfter;
   const delta = typeof executionDelta === "number" ? executionDelta : secondsOf(executionDelta);
   const dates = executionDateFn?.(own, context) ?? new Date(own.getTime() - delta * 1000);
-  const taskIds = taskIdsOf(options);
+  const idOf = (name: string): string => requireId(name, textField(fields, name));
+  const many = textListField(fields, "externalTaskIds").map((id) => requireId("externalTaskIds", id));
+  const taskIds = options.externalTaskId === undefined ? many : [idOf("externalTaskId")];
   return {
-    dagId: options.externalDagId,
-    ...(taskIds === undefined ? {} : { taskIds }),
-    ...(externalTaskGroupId === undefined ? {} : { taskGroupId: externalTaskGroupId }),
+    dagId: idOf("externalDagId"),
+    ...(taskIds.length === 0 ? {} : { taskIds }),
+    ...(options.externalTaskGroupId === undefined ? {} : { taskGroupId: idOf("externalTaskGroupId") }),
     logicalDates: [dates].flat().map((date) => date.toISOString()),
     allowedStates: options.allowedStates ?? ["success"],
     failedStates: options.failedStates ?? [],
@@ -138,12 +155,14 @@ function watchedOf(
   };
 }
 
-function taskIdsOf({ externalTaskId, externalTaskIds }: ExternalTaskSensorOptions): readonly string[] | undefined {
-  return externalTaskId === undefined ? externalTaskIds : [externalTaskId];
+function requireId(name: string, id: string): string {
+  const wrong = wrongId(id);
+  if (wrong === undefined) return id;
+  throw new TypeError(`${name} must be an id, got ${show(id)}`);
 }
 
 function checksOf(options: ExternalTaskSensorOptions): Readonly<Record<string, Check>> {
-  const isId = (value: unknown) => typeof value === "string" && wrongId(value) === undefined;
+  const isId = (value: unknown) => typeof value === "string" && (isTemplate(value) || wrongId(value) === undefined);
   const id: Check = (value) => (isId(value) ? undefined : `must be an id, got ${show(value)}`);
   const known = watchesTasks(options) ? TASK_STATES : RUN_STATES;
   const states: Check = (value) => {

@@ -1,6 +1,8 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { Operator } from "../operators/operator.ts";
-import { perRun, type PerRun } from "../operators/per-run.ts";
+import type { PerRun } from "../operators/per-run.ts";
+import type { RenderedFields } from "../templates/render-fields.ts";
+import { hasTemplate } from "../templates/parse-template.ts";
 import { httpKwargs, httpPoll, type HttpPollEvent, type HttpPollOptions } from "../triggers/http-poll.ts";
 import { show } from "../reading/checks.ts";
 import { builtInSensor } from "./built-in-sensor.ts";
@@ -10,7 +12,7 @@ import { readSensorOptions, type SensorOptions } from "./sensor-options.ts";
 
 /** The options of {@link httpSensor}. */
 export interface HttpSensorOptions<A extends object> extends SensorOptions {
-  /** What to ask, and which answer to wait for. `pokeInterval` says how often. */
+  /** What to ask, and which answer to wait for; texts in it are templates. `pokeInterval` says how often. */
   readonly request: PerRun<Omit<HttpPollOptions, "pollSeconds">, A>;
 }
 
@@ -26,25 +28,29 @@ export function httpSensor<A extends object = NoArguments>(options: HttpSensorOp
     request: (value) => {
       if (typeof value === "function") return undefined;
       if (typeof value !== "object" || value === null) return `must be an object or a function, got ${show(value)}`;
+      if (hasTemplate(value)) return undefined; // checked when it is rendered
       const { problem } = httpPoll(value);
       return problem === undefined ? undefined : `: ${problem}`;
     },
   });
+  const askedBy = (fields: RenderedFields) => {
+    const asked = fields["request"] as Omit<HttpPollOptions, "pollSeconds">; // or something else, which is refused here
+    const { problem } = httpPoll(asked);
+    if (problem !== undefined) throw new TypeError(problem);
+    return asked;
+  };
   return new Operator(
     builtInSensor({
       name: "http_sensor",
       options: read,
       problems: [request === undefined ? "request is missing" : undefined],
-      poke: async (inputs, { context, client }, { signal }) => {
-        // The factory's types ask for the inputs that `request` takes.
-        const asked = await perRun(request, context, inputs as A);
-        const { problem } = httpPoll(asked);
-        if (problem !== undefined) throw new TypeError(problem);
-        const answer = await requestOnce(httpKwargs(asked), client, signal);
+      fields: { request: { value: request } },
+      poke: async (fields, { client }, { signal }) => {
+        const answer = await requestOnce(httpKwargs(askedBy(fields)), client, signal);
         return answer === undefined ? false : pokeReturn(true, answer);
       },
-      trigger: async (inputs, { context }) =>
-        httpPoll({ ...(await perRun(request, context, inputs as A)), pollSeconds: read.settings.pokeInterval }),
+      triggerName: "millrace.http",
+      trigger: (fields) => httpPoll({ ...askedBy(fields), pollSeconds: read.settings.pokeInterval }),
     }),
   );
 }

@@ -6,6 +6,7 @@ import type { TriggerEvent } from "../runtime/protocol.ts";
 import { SENSOR_POKE } from "../runtime/sensor-poke.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import type { Json } from "../spec/index.ts";
+import type { RenderedFields } from "../templates/render-fields.ts";
 import { Trigger } from "../triggers/trigger.ts";
 import { defer, Pause } from "../waiting/pause.ts";
 import type { JsonSafe, NotJsonSafe } from "../values/json-safe.ts";
@@ -57,22 +58,22 @@ export function sensor<
 
 type Inputs = Readonly<Record<string, Json>>;
 
-/** How a sensor pokes, in any mode. */
+/** How a sensor pokes, in any mode. One with template fields does not poke in a triggerer, which renders none. */
 export function sensorDefinition(
   name: string,
   settings: SensorSettings,
   problems: readonly string[],
-  pokeWith: (inputs: Inputs, scope: RunScope) => (context: PokeContext) => unknown,
+  pokeWith: (inputs: Inputs, scope: RunScope, fields: RenderedFields) => (context: PokeContext) => unknown,
 ): OperatorDefinition {
   return {
     name,
     problems,
-    run: async (inputs, scope) => {
+    run: async (inputs, scope, fields) => {
       const { waited } = scope;
       if (waited?.resumed !== undefined)
         return valueOfEvent(settings, waited.resumed.event, waited.seconds, SENSOR_POKE);
       const progress = { elapsed: waited?.seconds ?? 0, pokes: waited?.reschedules ?? 0 };
-      const watch = new Watch(pokeWith(inputs, scope), settings, scope, progress);
+      const watch = new Watch(pokeWith(inputs, scope, fields), settings, scope, progress);
       if (settings.mode === "poke") return watch.untilDone();
       const end = await watch.once();
       if (end.kind === "done") return end.value;
@@ -84,7 +85,7 @@ export function sensorDefinition(
       const { inputs, pokes, startedAt, nextAt } = kwargs as unknown as PokeKwargs;
       const now = Date.now();
       const progress = { elapsed: Math.max(now - Date.parse(startedAt), 0) / 1000, pokes };
-      const watch = new Watch(pokeWith(inputs, scope), settings, scope, progress);
+      const watch = new Watch(pokeWith(inputs, scope, {}), settings, scope, progress);
       return watch.untilDone(Math.max(Date.parse(nextAt) - now, 0) / 1000);
     },
   };

@@ -1,6 +1,7 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { Operator } from "../operators/operator.ts";
-import { perRun, type PerRun } from "../operators/per-run.ts";
+import type { PerRun } from "../operators/per-run.ts";
+import { textField } from "../operators/read-fields.ts";
 import type { Json } from "../spec/index.ts";
 import { SQL_CHECKS, sqlPoll, type SqlPollEvent } from "../triggers/sql-poll.ts";
 import { builtInSensor } from "./built-in-sensor.ts";
@@ -10,11 +11,14 @@ import { readSensorOptions, type SensorOptions } from "./sensor-options.ts";
 export interface SqlSensorOptions<A extends object> extends SensorOptions {
   /** A triggerer has the driver of the database, a worker has none. @default "deferrable" */
   readonly mode?: "deferrable";
-  /** A connection to the database. */
+  /** A connection to the database. A template. */
   readonly connectionId: string;
-  /** One query; the first cell of its first row decides. */
+  /**
+   * One query; the first cell of its first row decides. A template, into which data goes as plain words only: hand it over
+   * in `params`.
+   */
   readonly sql: string;
-  /** What the query's placeholders stand for (`$1`, `$2`, …). Never build the query from data. @default [] */
+  /** What the query's placeholders stand for (`$1`, `$2`, …); texts in it are templates. @default [] */
   readonly params?: PerRun<readonly Json[], A>;
 }
 
@@ -35,11 +39,13 @@ export function sqlSensor<A extends object = NoArguments>(options: SqlSensorOpti
       name: "sql_sensor",
       options: read,
       problems: [connectionId === undefined || sql === undefined ? "connectionId and sql are needed" : undefined],
-      trigger: async (inputs, { context }) =>
+      fields: { connectionId: { value: connectionId }, sql: { value: sql, code: "sql" }, params: { value: params } },
+      triggerName: "millrace.sql",
+      trigger: (fields) =>
         sqlPoll({
-          connectionId,
-          sql,
-          params: await perRun(params, context, inputs as A), // the factory's types ask for these inputs
+          connectionId: textField(fields, "connectionId"),
+          sql: textField(fields, "sql"),
+          params: fields["params"] as readonly Json[], // the trigger looks at it
           pollSeconds: read.settings.pokeInterval,
         }),
     }),

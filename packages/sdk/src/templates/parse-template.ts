@@ -12,6 +12,8 @@ export interface ParsedTemplate {
   readonly ending: string;
 }
 
+/** How deep options may nest. */
+export const MAX_DEPTH = 20;
 const MAX_SOURCE = 1024 * 1024;
 const RAW = /\{%-?\s*raw\s*-?%\}([\s\S]*?)\{%-?\s*endraw\s*-?%\}/g;
 const RAW_NAME = "__raw_";
@@ -20,6 +22,13 @@ const parsed = new Map<string, ParsedTemplate>();
 
 /** Whether a text has anything of a template in it. */
 export const isTemplate = (text: string): boolean => /\{[{%#]/.test(text);
+
+/** Whether any text in a value is one. */
+export function hasTemplate(value: unknown, depth = 0): boolean {
+  if (typeof value === "string") return isTemplate(value);
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return false;
+  return Object.values(value).some((item) => hasTemplate(item, depth + 1));
+}
 
 /** @throws TemplateError for wrong syntax */
 export function parseTemplate(source: string): ParsedTemplate {

@@ -7,7 +7,7 @@ import { Budget } from "./budget.ts";
 import type { CodeKind } from "./code-text.ts";
 import { evaluateText, evaluateValue, type EvaluateOptions } from "./evaluate.ts";
 import { Lookups } from "./lookups.ts";
-import { isTemplate, parseTemplate } from "./parse-template.ts";
+import { isTemplate, MAX_DEPTH, parseTemplate } from "./parse-template.ts";
 import { TemplateError } from "./template-error.ts";
 import { toJson } from "./values.ts";
 
@@ -20,8 +20,6 @@ export interface TemplateField {
 
 /** Options as they are for one attempt, by name. */
 export type RenderedFields = Readonly<Record<string, unknown>>;
-
-const MAX_DEPTH = 20;
 
 /** @throws TemplateError that names the task, the field and what is wrong there */
 export async function renderFields(
