@@ -32,6 +32,8 @@ test("every example is read without an error or a warning and starts unpaused", 
   const dags = await db.read<{ dag_id: string }>("select dag_id from dag where not is_paused order by 1");
   expect(dags.map((dag) => dag.dag_id)).toEqual([
     ...[
+      "airflow_native",
+      "airflow_native_report",
       "assets_orders",
       "assets_refunds",
       "assets_report",

@@ -21,6 +21,10 @@ export interface Output<out T> {
 /** A list to map over: a literal one, or one that another task returns. */
 export type ListOf<T> = readonly T[] | Output<readonly T[]>;
 
+/** Whether a value stands for that of a task, or for a field of it. */
+export const isValueRef = (value: unknown): value is Output<unknown> =>
+  typeof value === "object" && value !== null && PATH in value;
+
 /** Anything that an order-only edge can begin or end at: a task or a task group. */
 export interface DagEnd {
   readonly [NODE]: TaskNode | GroupNode;

@@ -1,6 +1,7 @@
 // What a DAG and a task group have in common: tasks and groups are declared in them.
 import { triggerDagRun, type TriggerDagRunSettings, type TriggeredRun } from "../operators/trigger-dag-run.ts";
 import { Operator, type OperatorDefinition } from "../operators/operator.ts";
+import type { Filled } from "../operators/per-run.ts";
 import type { Json, TriggerRule } from "../spec/index.ts";
 import type { ReturnCheck } from "../values/json-safe.ts";
 import { callSite, type CallSite } from "./call-site.ts";
@@ -8,14 +9,14 @@ import type { TaskGroupOptions } from "./dag-options.ts";
 import { change, type DagDefinition, type GroupNode, type MappingGiven, type TaskNode } from "./definition.ts";
 import type { Lists, NoArguments, TaskBody, TaskFactory } from "./handlers.ts";
 import { connect, ElementRef, MappedNodeRef, NodeRef } from "./node-ref.ts";
-import { NODE, type DagEnd, type ListOf, type Output, type TaskRef, type ValueRef } from "./refs.ts";
+import { NODE, type DagEnd, type ListOf, type TaskRef, type ValueRef } from "./refs.ts";
 import type { TaskOptions } from "./task-options.ts";
 
 /** What `dag.triggerDagRun` is told. */
-export interface TriggerDagRunTask extends TriggerDagRunSettings<Readonly<Record<string, Json>>> {
+export interface TriggerDagRunTask extends TriggerDagRunSettings {
   readonly taskId: string;
-  /** What the run is started with: literals, and references to upstream values. @default \{\} */
-  readonly conf?: Readonly<Record<string, Json | Output<unknown>>>;
+  /** What the run is started with: literals, templates, and references to upstream values. @default \{\} */
+  readonly conf?: Filled<Readonly<Record<string, Json>>>;
 }
 
 /** Declares tasks and nested groups. Extended by {@link Dag} and {@link TaskGroup}. */
@@ -67,10 +68,9 @@ export abstract class TaskScope {
     options: Omit<TaskOptions<"all_success">, "taskId"> = {},
   ): TaskRef<TriggeredRun> {
     const at = callSite(this.triggerDagRun);
-    const { taskId, conf, ...settings } = given;
-    const operator = triggerDagRun<Readonly<Record<string, Json>>>({ ...settings, conf: (_context, inputs) => inputs });
-    const place = declareTask(this.#dag, this.#group, taskId, operator, options, at);
-    return place(conf as never, at) as TaskRef<TriggeredRun>; // what the operator gives
+    const { taskId, ...settings } = given;
+    const place = declareTask(this.#dag, this.#group, taskId, triggerDagRun(settings), options, at);
+    return place(undefined, at) as TaskRef<TriggeredRun>; // what the operator gives
   }
 
   /** Declares a group of tasks. Everything in it has the group's id as a prefix; groups can be nested. */

@@ -131,8 +131,11 @@ const script = dag.task("script", bash("echo $WHO", { env: (_context, { who }: {
 export const line: TaskRef<string> = script({ who: ref.get("region") });
 // @ts-expect-error the script's env needs a string
 script({ who: id });
-// @ts-expect-error an environment variable is a string
-bash("echo $N", { env: { N: 1 } });
+bash("echo $N", { env: { N: ref.get("rows"), WHO: ref.get("region"), DAY: "{{ ds }}", ANY: 1 } });
+// @ts-expect-error an environment variable is no object
+bash("echo $N", { env: { N: ref } });
+// @ts-expect-error a command is a text
+bash(ref.get("rows"));
 // @ts-expect-error teardown and setup take tasks
 ref.asTeardown({ setups: dag.taskGroup("g") });
 

@@ -16,7 +16,7 @@ export interface BashOptions<A extends object = NoArguments> {
    * Environment variables. The way to hand over values of other tasks, params and everything else that is not yours:
    * read them as `"$NAME"` in the script, and nothing in them is taken for code. Values are templates.
    */
-  readonly env?: PerRun<Readonly<Record<string, string>>, A>;
+  readonly env?: PerRun<Readonly<Record<string, string | number | boolean>>, A>;
   /** Whether the script also sees the variables of the worker's process. Airflow's default is false. @default true */
   readonly appendEnv?: boolean;
   /** A template. @default a new temporary directory, removed when the script ended */

@@ -12,7 +12,7 @@ import { runProcess } from "./bash-process.ts";
 import { contextEnv } from "./context-env.ts";
 import { Operator } from "./operator.ts";
 import type { PerRun } from "./per-run.ts";
-import { textField, textListField, textsField } from "./read-fields.ts";
+import { orTemplate, textField, textListField, textsField } from "./read-fields.ts";
 
 /** A folder or a named volume, and where the container sees it. */
 export interface ContainerVolume {
@@ -29,7 +29,7 @@ export interface ContainerOptions<A extends object = NoArguments> {
   readonly command?: PerRun<readonly string[], A>;
   readonly entrypoint?: string;
   /** Environment variables, in addition to Airflow's `AIRFLOW_CTX_…`. */
-  readonly env?: PerRun<Readonly<Record<string, string>>, A>;
+  readonly env?: PerRun<Readonly<Record<string, string | number | boolean>>, A>;
   readonly volumes?: PerRun<readonly ContainerVolume[], A>;
   /** @default that of the image */
   readonly workdir?: string;
@@ -214,10 +214,6 @@ function watchOver(engine: string, name: string): { readonly dismiss: () => void
 function wrongOptions(options: ContainerOptions<never>): readonly string[] {
   const isText: Check = (value) =>
     typeof value === "string" && value !== "" ? undefined : `must be a text, got ${show(value)}`;
-  const orFunction =
-    (check: Check): Check =>
-    (value) =>
-      typeof value === "function" ? undefined : check(value);
   const isList: Check = (value) => (Array.isArray(value) ? undefined : `must be an array, got ${show(value)}`);
   const isObject: Check = (value) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -226,11 +222,11 @@ function wrongOptions(options: ContainerOptions<never>): readonly string[] {
   return [
     ...(options?.image === undefined ? ["image is needed"] : []),
     ...checkOptions(options, {
-      image: orFunction(isText),
-      command: orFunction(isList),
+      image: orTemplate(isText),
+      command: orTemplate(isList),
       entrypoint: isText,
-      env: orFunction(isObject),
-      volumes: orFunction(isList),
+      env: orTemplate(isObject),
+      volumes: orTemplate(isList),
       workdir: isText,
       network: isText,
       user: isText,

@@ -10,7 +10,7 @@ import type { Json } from "../spec/index.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
 import { Operator } from "./operator.ts";
 import type { PerRun } from "./per-run.ts";
-import { textField, textsField } from "./read-fields.ts";
+import { orTemplate, textField, textsField } from "./read-fields.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 /** Doing it twice is doing it once. */
@@ -267,14 +267,14 @@ function valueOf<R>({ text }: HttpResponse): R {
 }
 
 function wrongOptions(options: Pick<HttpOptions<never, never>, "url" | "connectionId">): readonly string[] {
-  const isText: Check = (value) =>
-    (typeof value === "string" && value !== "") || typeof value === "function"
+  const isText = orTemplate((value) =>
+    typeof value === "string" && value !== "" ? undefined : `must be a text, got ${show(value)}`,
+  );
+  const isObject = orTemplate((value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
       ? undefined
-      : `must be a text, got ${show(value)}`;
-  const isObject: Check = (value) =>
-    typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value))
-      ? undefined
-      : `must be an object, got ${show(value)}`;
+      : `must be an object, got ${show(value)}`,
+  );
   const isFunction: Check = (value) =>
     typeof value === "function" ? undefined : `must be a function, got ${show(value)}`;
   const given = [options?.url, options?.connectionId].filter((value) => value !== undefined).length;

@@ -1,13 +1,17 @@
 // Rendered options as an operator needs them. With `renderTemplateAsNativeObj` a template may give what is no text.
+import { isValueRef } from "../authoring/refs.ts";
 import { show, type Check } from "../reading/checks.ts";
 import { isTemplate } from "../templates/parse-template.ts";
+import { withoutReferences } from "../templates/field-inputs.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
 
-/** A check of an option that may also be a function or a template: what they give is looked at when it is there. */
+/** A check of an option whose value may also come from a function, a template or another task: it is then looked at there. */
 export const orTemplate =
   (check: Check): Check =>
   (value) =>
-    typeof value === "function" || (typeof value === "string" && isTemplate(value)) ? undefined : check(value);
+    typeof value === "function" || isValueRef(value) || (typeof value === "string" && isTemplate(value))
+      ? undefined
+      : check(withoutReferences(value));
 
 /** @throws TypeError when it is no text and no number or boolean */
 export function textField(fields: RenderedFields, name: string): string {

@@ -1,11 +1,11 @@
 import type { NoArguments } from "../authoring/handlers.ts";
-import { boolean, checkOptions, integer, name, oneOf, seconds, show, type Check } from "../reading/checks.ts";
+import { boolean, checkOptions, integer, name, oneOf, seconds, show } from "../reading/checks.ts";
 import type { SqlResult } from "../runtime/protocol.ts";
 import type { Json } from "../spec/index.ts";
 import { encodeJson } from "../values/encode-json.ts";
 import { Operator } from "./operator.ts";
 import type { PerRun } from "./per-run.ts";
-import { textField } from "./read-fields.ts";
+import { orTemplate, textField } from "./read-fields.ts";
 
 /** One statement, with what its placeholders stand for. */
 export interface SqlStatement {
@@ -96,12 +96,12 @@ function valueOf(result: SqlResult | undefined, what: NonNullable<SqlOptions["re
 }
 
 function wrongOptions(options: SqlOptions<never>): readonly string[] {
-  const statement: Check = (value) =>
-    typeof value === "function" || typeof value === "string" || Array.isArray(value)
+  const statement = orTemplate((value) =>
+    typeof value === "string" || Array.isArray(value)
       ? undefined
-      : `must be a statement or an array of them, got ${show(value)}`;
-  const list: Check = (value) =>
-    typeof value === "function" || Array.isArray(value) ? undefined : `must be an array, got ${show(value)}`;
+      : `must be a statement or an array of them, got ${show(value)}`,
+  );
+  const list = orTemplate((value) => (Array.isArray(value) ? undefined : `must be an array, got ${show(value)}`));
   const hasBoth = Array.isArray(options?.sql) && options.sql.length !== 1 && options.params !== undefined;
   return [
     ...(options?.connectionId === undefined || options.sql === undefined ? ["connectionId and sql are needed"] : []),

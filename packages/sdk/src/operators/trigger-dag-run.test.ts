@@ -126,10 +126,10 @@ test("dag.triggerDagRun takes upstream values into its conf", async () => {
     taskId: "go",
     operator: "trigger_dag_run",
     upstream: ["load"],
-    inputs: { rows: { kind: "xcom", taskId: "load", path: ["rows"] }, day: { kind: "literal", value: "monday" } },
+    inputs: { "@conf.rows": { kind: "xcom", taskId: "load", path: ["rows"] } },
   });
   const host = new FakeHost();
-  await artifact.run(runRequest(dag.dagId, "go", { inputs: { rows: 3, day: "monday" } }), host);
+  await artifact.run(runRequest(dag.dagId, "go", { inputs: { "@conf.rows": 3 } }), host);
   expect(host.triggered[0]?.conf).toEqual({ rows: 3, day: "monday" });
 });
 

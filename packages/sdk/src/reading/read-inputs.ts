@@ -4,6 +4,7 @@ import { ElementRef, isDagEnd, NodeListRef, NodeValueRef } from "../authoring/no
 import { PATH } from "../authoring/refs.ts";
 import type { InputSpec } from "../spec/index.ts";
 import { encodeValue } from "../values/codec.ts";
+import { fieldReferences, inputTitle } from "../templates/field-inputs.ts";
 import { show } from "./checks.ts";
 import { groupsAround } from "./group-ends.ts";
 
@@ -13,20 +14,24 @@ export interface ReadInputs {
   readonly sources: readonly TaskNode[];
 }
 
-/** What the call of a task's factory said about its arguments. */
+/** What the call of a task's factory said about its arguments, and the references within the options of its operator. */
 export function readInputs(task: TaskNode, report: (message: string) => void): ReadInputs {
-  const given = task.placement?.inputs;
+  const { inputs: given = {} } = task.placement ?? {};
   const inputs: Record<string, InputSpec> = {};
   const sources: TaskNode[] = [];
-  if (given === undefined) return { inputs, sources };
   if (typeof given !== "object" || given === null || Array.isArray(given) || given instanceof NodeValueRef) {
     report(`its factory takes one object of named inputs, got ${show(given)}`);
     return { inputs, sources };
   }
-  for (const [name, value] of Object.entries(given)) {
+  const inOptions = fieldReferences(task.body.fields);
+  for (const [name, value] of Object.entries({ ...given, ...inOptions })) {
     if (value === undefined) continue;
+    if (Object.hasOwn(inOptions, name) && value instanceof NodeListRef && value.isLazy) {
+      report(`${inputTitle(name)} is read in pages, which only handlers can: leave out lazy()`);
+      continue;
+    }
     const input = readInput(task, value);
-    if (typeof input === "string") report(`input "${name}" ${input}`);
+    if (typeof input === "string") report(`${inputTitle(name)} ${input}`);
     else Object.defineProperty(inputs, name, { value: input, enumerable: true });
     if (value instanceof NodeValueRef && value.source.dag === task.dag) sources.push(value.source);
   }

@@ -15,6 +15,7 @@ import { describeError, outcomeOf } from "./outcome-of-error.ts";
 import { inputsOf } from "./lazy-list.ts";
 import type { Json } from "../spec/index.ts";
 import type { RenderOutcome, RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
+import { ownInputs } from "../templates/field-inputs.ts";
 import { renderFields, type RenderedFields } from "../templates/render-fields.ts";
 import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
@@ -67,9 +68,10 @@ export async function runTask(
     const value = await runScopes.run(scope, async () => {
       // What an attempt does after a wait is told by the wait, and a mock needs no options.
       const isWhole = request.waited?.resumed === undefined && run === task.body.run;
-      const fields = isWhole ? await renderAndTell(task, request, scope) : {};
+      const inputs = inputsOf(request, host);
+      const fields = isWhole ? await renderAndTell(task, inputs, scope) : {};
       host.signal.throwIfAborted();
-      return run(inputsOf(request, host), scope, fields);
+      return run(ownInputs(inputs), scope, fields);
     });
     return value instanceof Pause ? value.outcome : succeed(dag, task, request, value, outlets);
   } catch (thrown) {
@@ -111,10 +113,14 @@ function templateScope(dag: DagStructure, task: TaskNode): Pick<RunScope, "dag" 
   return { dag: dag.spec, ...(taskSpec === undefined ? {} : { taskSpec }) };
 }
 
-async function renderAndTell(task: TaskNode, request: RunRequest, scope: RunScope): Promise<RenderedFields> {
+async function renderAndTell(
+  task: TaskNode,
+  inputs: Readonly<Record<string, Json>>,
+  scope: RunScope,
+): Promise<RenderedFields> {
   const { fields } = task.body;
   if (fields === undefined) return {};
-  const rendered = await renderFields(fields, scope, inputsOf(request, scope.host));
+  const rendered = await renderFields(fields, scope, inputs);
   await scope.host.setRenderedFields?.(shownFields(rendered));
   return rendered;
 }

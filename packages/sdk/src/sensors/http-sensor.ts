@@ -1,6 +1,7 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { Operator } from "../operators/operator.ts";
 import type { PerRun } from "../operators/per-run.ts";
+import { orTemplate } from "../operators/read-fields.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
 import { hasTemplate } from "../templates/parse-template.ts";
 import { httpKwargs, httpPoll, type HttpPollEvent, type HttpPollOptions } from "../triggers/http-poll.ts";
@@ -25,13 +26,12 @@ export interface HttpSensorOptions<A extends object> extends SensorOptions {
 export function httpSensor<A extends object = NoArguments>(options: HttpSensorOptions<A>): Operator<A, HttpPollEvent> {
   const { request } = options;
   const read = readSensorOptions(options, {
-    request: (value) => {
-      if (typeof value === "function") return undefined;
+    request: orTemplate((value) => {
       if (typeof value !== "object" || value === null) return `must be an object or a function, got ${show(value)}`;
       if (hasTemplate(value)) return undefined; // checked when it is rendered
       const { problem } = httpPoll(value);
       return problem === undefined ? undefined : `: ${problem}`;
-    },
+    }),
   });
   const askedBy = (fields: RenderedFields) => {
     const asked = fields["request"] as Omit<HttpPollOptions, "pollSeconds">; // or something else, which is refused here

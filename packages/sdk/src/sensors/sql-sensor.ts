@@ -1,7 +1,7 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { Operator } from "../operators/operator.ts";
 import type { PerRun } from "../operators/per-run.ts";
-import { textField } from "../operators/read-fields.ts";
+import { orTemplate, textField } from "../operators/read-fields.ts";
 import type { Json } from "../spec/index.ts";
 import { SQL_CHECKS, sqlPoll, type SqlPollEvent } from "../triggers/sql-poll.ts";
 import { builtInSensor } from "./built-in-sensor.ts";
@@ -29,11 +29,7 @@ export interface SqlSensorOptions<A extends object> extends SensorOptions {
 export function sqlSensor<A extends object = NoArguments>(options: SqlSensorOptions<A>): Operator<A, SqlPollEvent> {
   const { connectionId, sql, params = [] } = options;
   const { params: list, ...checks } = { ...SQL_CHECKS, pollSeconds: () => "is called pokeInterval here" };
-  const read = readSensorOptions(
-    options,
-    { ...checks, params: (value) => (typeof value === "function" ? undefined : list(value)) },
-    ["deferrable"],
-  );
+  const read = readSensorOptions(options, { ...checks, params: orTemplate(list) }, ["deferrable"]);
   return new Operator(
     builtInSensor({
       name: "sql_sensor",

@@ -1,5 +1,6 @@
 // Renders the template fields of an operator right before it runs. Texts of the DAG's file are templates; what a function
 // of the file gives is a value already and is taken as it is.
+import { isValueRef } from "../authoring/refs.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import type { Json } from "../spec/index.ts";
 import { airflowNames, type AirflowNames } from "./airflow-names.ts";
@@ -7,6 +8,7 @@ import { Budget } from "./budget.ts";
 import type { CodeKind } from "./code-text.ts";
 import { evaluateText, evaluateValue, type EvaluateOptions } from "./evaluate.ts";
 import { Lookups } from "./lookups.ts";
+import { fieldInputName, isPlain, ownInputs, partsOf } from "./field-inputs.ts";
 import { isTemplate, MAX_DEPTH, parseTemplate } from "./parse-template.ts";
 import { TemplateError } from "./template-error.ts";
 import { toJson } from "./values.ts";
@@ -21,14 +23,18 @@ export interface TemplateField {
 /** Options as they are for one attempt, by name. */
 export type RenderedFields = Readonly<Record<string, unknown>>;
 
-/** @throws TemplateError that names the task, the field and what is wrong there */
+/**
+ * @param inputs of the task, with those that options refer to
+ * @throws TemplateError that names the task, the field and what is wrong there
+ */
 export async function renderFields(
   fields: Readonly<Record<string, TemplateField>>,
   scope: RunScope,
   inputs: Readonly<Record<string, Json>>,
 ): Promise<RenderedFields> {
   const lookups = new Lookups();
-  const names = airflowNames(scope, inputs, lookups);
+  const own = ownInputs(inputs);
+  const names = airflowNames(scope, own, lookups);
   const { taskId } = scope.context;
   const native = scope.dag?.renderTemplateAsNativeObj ?? false;
   const rendered: Record<string, unknown> = {};
@@ -36,15 +42,16 @@ export async function renderFields(
     if (value === undefined) continue;
     if (typeof value === "function") {
       // The factory's types ask for what such a function takes.
-      rendered[name] = (await value(scope.context, inputs)) as unknown;
+      rendered[name] = (await value(scope.context, own)) as unknown;
     } else {
-      rendered[name] = await render(value, name, { names, lookups, native, code, taskId }, 0);
+      rendered[name] = await render(value, name, { inputs, names, lookups, native, code, taskId }, 0);
     }
   }
   return rendered;
 }
 
 interface Rendering {
+  readonly inputs: Readonly<Record<string, Json>>;
   readonly names: AirflowNames;
   readonly lookups: Lookups;
   readonly native: boolean;
@@ -55,23 +62,15 @@ interface Rendering {
 async function render(value: unknown, path: string, how: Rendering, depth: number): Promise<unknown> {
   if (depth > MAX_DEPTH) throw wrong(path, how, `it nests more than ${MAX_DEPTH} deep`);
   if (typeof value === "string") return isTemplate(value) ? await renderText(value, path, how) : value;
-  if (Array.isArray(value)) {
-    const items: unknown[] = [];
-    for (const [i, item] of value.entries()) items.push(await render(item, `${path}[${i}]`, how, depth + 1));
-    return items;
+  if (isValueRef(value)) {
+    const given = how.inputs[fieldInputName(path)];
+    if (given === undefined) throw wrong(path, how, "the task that its value comes from gave none");
+    return given;
   }
-  if (typeof value !== "object" || value === null || !isPlain(value)) return value;
-  const entries: [string, unknown][] = [];
-  for (const [key, item] of Object.entries(value)) {
-    entries.push([key, await render(item, `${path}.${key}`, how, depth + 1)]);
-  }
-  return Object.fromEntries(entries);
-}
-
-/** An object of the file and not, say, a Date. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
+  const items: unknown[] = [];
+  for (const [at, item] of partsOf(value, path)) items.push(await render(item, at, how, depth + 1));
+  if (Array.isArray(value)) return items;
+  return isPlain(value) ? Object.fromEntries(Object.keys(value).map((key, i) => [key, items[i]])) : value;
 }
 
 async function renderText(source: string, path: string, how: Rendering): Promise<unknown> {

@@ -26,13 +26,13 @@ function locate(): SdkLocation {
   if (installed === undefined) throw new Error(`${SDK} is not installed beside the dag-processor: run npm install`);
   const folder = realpathSync(installed);
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    readonly exports: Readonly<Record<string, { readonly source: string; readonly default: string }>>;
+    readonly exports: Readonly<Record<string, { readonly source?: string; readonly default?: string }>>;
   };
-  const modules = Object.entries(manifest.exports)
-    .filter(([subpath]) => subpath !== NOT_IN_BUNDLES)
-    .map(([subpath, target]): [string, string] => {
-      const source = join(folder, target.source);
-      return [join(SDK, subpath), existsSync(source) ? source : join(folder, target.default)];
-    });
+  const modules = Object.entries(manifest.exports).flatMap(([subpath, target]): [string, string][] => {
+    // What has types only is no module.
+    if (subpath === NOT_IN_BUNDLES || target.source === undefined || target.default === undefined) return [];
+    const source = join(folder, target.source);
+    return [[join(SDK, subpath), existsSync(source) ? source : join(folder, target.default)]];
+  });
   return { folder, modules: new Map(modules) };
 }

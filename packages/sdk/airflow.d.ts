@@ -1,0 +1,5 @@
+// Gives Airflow's name of its TypeScript SDK the types of this one: DAG files that import it run here unchanged. Asked for
+// in a tsconfig.json: "types": ["@millrace/sdk/airflow"].
+declare module "apache-airflow-ts-sdk" {
+  export * from "@millrace/sdk";
+}
