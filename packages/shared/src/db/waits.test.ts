@@ -9,13 +9,13 @@ import {
   finishAttempts,
   markTasks,
   newId,
-  readExternalStates,
   readIsLatestRun,
   rescheduleAttempts,
   retryAttempts,
   startFromTriggers,
   timeOutTriggers,
   triggerRunForTask,
+  waitedExternalStates,
   writeXCom,
 } from "./index.ts";
 
@@ -193,13 +193,15 @@ test("the states of another DAG are read by run, by logical date, by task and by
   await seedTask(db, run, "a", { state: "success" });
   await seedTask(db, run, "g.b", { state: "failed" });
   await seedTask(db, run, "g.c");
-  const of = (tasks: string[] | null, group: string | null, runs: string[], dates: string[]) =>
-    db.run(readExternalStates, ["other", tasks, group, runs, dates]);
-  expect(await of(null, null, ["r1"], [])).toEqual([{ runId: "r1", taskId: null, mapIndex: -1, state: "running" }]);
-  expect(await of(["a"], null, [], [at])).toEqual([{ runId: "r1", taskId: "a", mapIndex: -1, state: "success" }]);
-  const group = await of(null, "g", ["r1"], []);
+  const of = (wait: { taskIds?: string[]; taskGroupId?: string; runIds?: string[]; logicalDates?: string[] }) =>
+    db.run(waitedExternalStates, [JSON.stringify([{ dagId: "other", runIds: [], logicalDates: [], ...wait }])]);
+  const found = { place: 0, runId: "r1", logicalDate: at, mapIndex: -1 };
+  expect(await of({ runIds: ["r1"] })).toEqual([{ ...found, taskId: null, state: "running" }]);
+  expect(await of({ runIds: ["r1"], logicalDates: [at] })).toEqual([{ ...found, taskId: null, state: "running" }]);
+  expect(await of({ taskIds: ["a"], logicalDates: [at] })).toEqual([{ ...found, taskId: "a", state: "success" }]);
+  const group = await of({ taskGroupId: "g", runIds: ["r1"] });
   expect(group.map(({ taskId, state }) => `${taskId} ${state}`).sort()).toEqual(["g.b failed", "g.c none"]);
-  expect(await of(null, null, ["r2"], ["2026-01-02T00:00:00Z"])).toEqual([]);
+  expect(await of({ runIds: ["r2"], logicalDates: ["2026-01-02T00:00:00Z"] })).toEqual([]);
 });
 
 test("a run is the latest of its schedule until a later one is made or due", async () => {

@@ -8,7 +8,6 @@ import {
   getAssetState,
   missingExternals,
   readEventsFor,
-  readExternalStates,
   readMappedXComs,
   readPreviousSuccess,
   readXComs,
@@ -99,7 +98,8 @@ export async function answerCall(
       return await deleteAssetState(db, call.params.asset, call.params.key);
     case "getRunState": {
       const { dagId, runId } = call.params;
-      return (await db.run(readExternalStates, [dagId, null, null, [runId], []]))[0]?.state;
+      const asked = JSON.stringify([{ dagId, runIds: [runId], logicalDates: [] }]);
+      return (await db.run(waitedExternalStates, [asked]))[0]?.state;
     }
     case "getExternalStates": {
       // The statements of the trigger that waits for the same: a poke and a deferral must not differ.

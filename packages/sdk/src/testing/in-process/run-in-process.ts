@@ -189,7 +189,8 @@ class TestRun {
       },
       AbortSignal.any([this.#stop.signal, own.signal]),
     );
-    if (outcome.kind === "success" && outcome.returnValue !== undefined) {
+    // An event that ends its task is its value, and is pushed as any other.
+    if (outcome.kind === "success" && outcome.returnValue !== undefined && spec.doXcomPush) {
       this.#store.setXCom({ ...key, key: "return_value" }, outcome.returnValue);
     }
     return outcome;

@@ -7,7 +7,9 @@ import { triggerDagRun } from "../../operators/index.ts";
 import { artifact } from "../../runtime/index.ts";
 import { pokeReturn, sensor, timeSensor } from "../../sensors/index.ts";
 import { after, defineTrigger, endTask, fileExists } from "../../triggers/index.ts";
+import { MemoryStore } from "./memory-store.ts";
 import { runInProcess } from "./run-in-process.ts";
+import type { InProcessOptions } from "./test-run.ts";
 
 /** Taken before time is faked. */
 const realImmediate = setImmediate;
@@ -20,7 +22,7 @@ afterEach(() => {
 });
 
 /** Runs a DAG, letting as much time pass as it wants. */
-async function run(dag: Dag, options: { signal?: AbortSignal } = {}) {
+async function run(dag: Dag, options: Pick<InProcessOptions, "signal" | "store"> = {}) {
   const changes: string[] = [];
   const begin = Date.now();
   const onChange = ({ taskId, state }: { taskId: string; state: string }) => changes.push(`${taskId} ${state}`);
@@ -60,6 +62,18 @@ test("a task that begins with its trigger is in no process before the event", as
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test("the event of a task that ends with it is its value, unless it pushes none", async () => {
+  const dag = new Dag("in_process_push");
+  dag.task("pushes", deferrable({ trigger: after(5) }))();
+  dag.task("keeps", deferrable({ trigger: after(5) }), { doXcomPush: false })();
+  const store = new MemoryStore();
+  const { runId, state } = await run(dag, { store });
+  expect(state).toBe("success");
+  const xcomsOf = (taskId: string) => store.xcomsOf({ dagId: dag.dagId, runId, taskId, mapIndex: -1 });
+  expect(xcomsOf("pushes")).toEqual({ return_value: { at: "2026-03-01T00:00:05.000Z" } });
+  expect(xcomsOf("keeps")).toEqual({});
 });
 
 test("own triggers run, also those that end their task, and a wait that is too long times out", async () => {

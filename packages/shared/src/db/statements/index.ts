@@ -60,7 +60,6 @@ export * from "./queued-events.ts";
 export * from "./read-admission.ts";
 export * from "./read-artifact.ts";
 export * from "./read-attempts.ts";
-export * from "./read-external-states.ts";
 export * from "./read-is-latest-run.ts";
 export * from "./rebuild-queue.ts";
 export * from "./redispatch-attempts.ts";
