@@ -5,11 +5,13 @@ import { describe, expect, test, vi } from "vitest";
 import { App } from "./app.tsx";
 import { DagGrid } from "./dag/dag-grid.tsx";
 import { DagHead, DagPage } from "./dag/dag-page.tsx";
+import { PreviewView } from "./dag/preview-view.tsx";
 import { SourceView } from "./dag/source-view.tsx";
+import { UnpauseQuestion } from "./dag/unpause-dialog.tsx";
 import { DagList } from "./dags/dag-list.tsx";
 import { DagsPage } from "./dags/dags-page.tsx";
 import { ImportErrors } from "./dags/import-errors.tsx";
-import { dag, grid, line, run, task } from "./fixtures/samples.ts";
+import { dag, grid, line, preview, run, task } from "./fixtures/samples.ts";
 import { LoginPage } from "./login/login-page.tsx";
 import { StaticRouter } from "./router/router.tsx";
 import { RunHead, RunPage } from "./run/run-page.tsx";
@@ -29,6 +31,7 @@ describe("pages without data yet", () => {
     ["/dags", <DagsPage key="1" />, "Loading DAGs"],
     ["/dags/orders", <DagPage key="2" dagId="orders" />, "Loading runs"],
     ["/dags/orders?tab=source", <DagPage key="3" dagId="orders" />, "Loading the source"],
+    ["/dags/orders?tab=preview", <DagPage key="7" dagId="orders" />, "Loading the coming runs"],
     ["/dags/orders/runs/r", <RunPage key="4" dagId="orders" runId="r" />, "Loading the run"],
     [
       "/dags/orders/runs/r/tasks/t",
@@ -118,6 +121,33 @@ describe("a DAG", () => {
     expect(page).toContain("load: 3 failed, 7 success");
     expect(page.match(/tabindex="0"/g)).toHaveLength(1);
     expect(html(<DagGrid grid={{ ...grid, runs: [] }} now={NOW} />)).toContain("No runs yet");
+  });
+
+  test("shows its coming runs in local time and in UTC, with what clocks do to them", () => {
+    const page = html(<PreviewView preview={preview} now={NOW} />);
+    for (const text of ["Starts, Europe/Berlin", "2026-03-29 03:30", "+02:00", "2026-03-29 01:30", "due"]) {
+      expect(page).toContain(text);
+    }
+    expect(page).toContain("2026-03-28 02:30 → 2026-03-29 03:30");
+    expect(page).toContain("02:30 does not exist on this day: runs at 03:30");
+    expect(page).toContain("in 14 hours");
+    expect(page).toMatch(/class="quiet"[^>]*>.*there is a run for this interval already/);
+    expect(page).toContain("2,189 more are not shown");
+  });
+
+  test("warns of many runs at once, and of few says nothing", () => {
+    const page = html(<PreviewView preview={preview} now={NOW} />);
+    expect(page).toContain("2,184 runs are due at once, because the DAG catches up on all it missed");
+    expect(page).toContain("At most 16 of them");
+    expect(html(<PreviewView preview={{ ...preview, due: 1 }} now={NOW} />)).not.toContain("are due at once");
+  });
+
+  test("asks before it is unpaused, with what comes of it or why that cannot be said", () => {
+    const ask = (shown: typeof preview | undefined, error?: Error) =>
+      html(<UnpauseQuestion dagId="orders" preview={shown} error={error} now={NOW} />);
+    expect(ask(preview)).toContain("Unpausing orders now creates 2,191 runs");
+    expect(ask(undefined)).toContain("Loading what comes of it");
+    expect(ask(undefined, new Error("its file has an error"))).toContain("cannot be said: its file has an error");
   });
 
   test("has a source", () => {

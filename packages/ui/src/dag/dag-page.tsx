@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from "react";
-import type { Dag, DagSource, DagVersion, Grid } from "@millrace/api/types";
+import type { Dag, DagPreview, DagSource, DagVersion, Grid } from "@millrace/api/types";
 import { PauseSwitch } from "../dags/pause-switch.tsx";
 import { useNow } from "../format/use-now.ts";
 import { When } from "../format/when.tsx";
@@ -10,19 +10,22 @@ import { useLive } from "../live/use-live.ts";
 import { Link, useQuery } from "../router/router.tsx";
 import { Crumbs, Loading, Problem } from "../shell/notices.tsx";
 import { DagGrid } from "./dag-grid.tsx";
+import { PreviewView } from "./preview-view.tsx";
 import { SourceView } from "./source-view.tsx";
 import { Tabs } from "./tabs.tsx";
 import { TriggerDialog } from "./trigger-dialog.tsx";
+import { previewUrl, UnpauseDialog } from "./unpause-dialog.tsx";
 
 const TABS = [
   ["", "Grid"],
+  ["preview", "Coming runs"],
   ["source", "Source"],
 ] as const;
 
 export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
   const id = encodeURIComponent(dagId);
   const [tab, setTab] = useQuery("tab");
-  const [asking, setAsking] = useState(false);
+  const [asking, setAsking] = useState<"trigger" | "unpause">();
   const dag = useResource<Dag>(`/api/v2/dags/${id}`);
   const grid = useResource<Grid>(`/ui/dags/${id}/grid`);
   const [version, setVersion] = useQuery("version");
@@ -31,10 +34,12 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
   const versions = useResource<{ readonly dag_versions: readonly DagVersion[] }>(
     tab === "source" ? `/api/v2/dags/${id}/dagVersions` : null,
   );
+  const preview = useResource<DagPreview>(tab === "preview" ? previewUrl(dagId, false) : null);
   const now = useNow(1_000, grid.data?.runs.some((run) => run.state === "running") === true);
   const reload = (): void => {
     dag.reload();
     grid.reload();
+    preview.reload();
   };
   const reloadSoon = useThrottled(reload, 1_500);
   const applied = (change: (shown: Grid) => Grid | null): void =>
@@ -54,25 +59,42 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
   );
   const setPaused = (_: string, isPaused: boolean): void => {
     dag.update((shown) => ({ ...shown, is_paused: isPaused }));
-    void request("PATCH", `/api/v2/dags/${id}`, { body: { is_paused: isPaused } }).finally(dag.reload);
+    void request("PATCH", `/api/v2/dags/${id}`, { body: { is_paused: isPaused } }).finally(() => {
+      dag.reload();
+      preview.reload();
+    });
   };
+  // Only what is scheduled can surprise.
+  const pause = (_: string, isPaused: boolean): void =>
+    isPaused || dag.data?.timetable_summary === null ? setPaused(dagId, isPaused) : setAsking("unpause");
+  const shown = tab === "source" ? source : tab === "preview" ? preview : grid;
   return (
     <>
       <Crumbs>
         <Link to="/dags">DAGs</Link>
         <span aria-current="page">{dagId}</span>
       </Crumbs>
-      <DagHead dag={dag.data} dagId={dagId} now={now} onPause={setPaused} onTrigger={() => setAsking(true)} />
-      <Problem error={dag.error ?? (tab === "source" ? source.error : grid.error)} />
+      <DagHead dag={dag.data} dagId={dagId} now={now} onPause={pause} onTrigger={() => setAsking("trigger")} />
+      <Problem error={dag.error ?? shown.error} />
       <Tabs label="Views of the DAG" tabs={TABS} chosen={tab} onChoose={setTab} />
-      {tab === "source" ? (
+      {tab === "preview" ? (
+        preview.error === undefined && <PreviewView preview={preview.data} now={now} />
+      ) : tab === "source" ? (
         <SourceView source={source.data} versions={versions.data?.dag_versions ?? []} onChoose={setVersion} />
       ) : grid.data === undefined ? (
         grid.error === undefined && <Loading what="runs" />
       ) : (
         <DagGrid grid={grid.data} now={now} />
       )}
-      {asking ? <TriggerDialog dagId={dagId} onClose={() => setAsking(false)} /> : null}
+      {asking === "trigger" ? <TriggerDialog dagId={dagId} onClose={() => setAsking(undefined)} /> : null}
+      {asking === "unpause" ? (
+        <UnpauseDialog
+          dagId={dagId}
+          now={now}
+          onUnpause={() => setPaused(dagId, false)}
+          onClose={() => setAsking(undefined)}
+        />
+      ) : null}
     </>
   );
 }
