@@ -43,7 +43,13 @@ export class Worker implements Service {
       silentMs: () => this.#consumer?.silentMs(),
     });
     this.#pool = new ChildPool(config);
-    this.#heartbeats = new Heartbeats(db, () => this.#job.id, config.scheduler.task_instance_heartbeat_sec, log);
+    this.#heartbeats = new Heartbeats({
+      db,
+      workerJobId: () => this.#job.id,
+      everySeconds: config.scheduler.task_instance_heartbeat_sec,
+      leaseSeconds: config.scheduler.task_instance_heartbeat_timeout,
+      log,
+    });
     this.#claimer = new Claimer(db, () => this.#job.id, log);
     const artifacts = new ArtifactStore(db, config.workers.artifact_folder);
     const workerJobId = () => this.#job.id;
