@@ -4,6 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase, seedDag, seedRun, seedTask, standings, transitions, type SeededDag } from "./fixtures/seed.ts";
 import {
   claimAttempts,
+  defineStatement,
   finishAttempts,
   heartbeatAttempts,
   newId,
@@ -236,14 +237,34 @@ describe("a heartbeat", () => {
     const foreign = await seedTask(db, run, "b", { state: "running", worker_job_id: 8 });
     const alive = await db.run(heartbeatAttempts, [[...ids, foreign, OTHER], 7]);
     expect(alive.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
-      { id: ids[1], epoch: 5, state: "restarting" },
-      { id: ids[0], epoch: 5, state: "running" },
-      { id: ids[2], epoch: 5, state: "shutdown" },
+      { id: ids[1], epoch: 5, state: "restarting", isProven: true },
+      { id: ids[0], epoch: 5, state: "running", isProven: true },
+      { id: ids[2], epoch: 5, state: "shutdown", isProven: true },
     ]);
     const [beaten] = await db.read(
       `select count(*)::int as n, max(abs(extract(epoch from clock_timestamp() - latest_heartbeat))) < 60 as "byThisClock"
        from task_instance where latest_heartbeat is not null`,
     );
     expect(beaten).toEqual({ n: 3, byThisClock: true });
+  });
+
+  test("does not wait for a row that somebody holds, and says that it is not on it", async () => {
+    const [free, held] = await Promise.all(
+      [0, 1].map((i) => seedTask(db, run, "a", { state: "running", map_index: i, worker_job_id: 7 })),
+    );
+    const hold = defineStatement<readonly [id: string], never>({
+      name: "hold",
+      sql: "select from task_instance where id = $1::uuid for update",
+    });
+    const alive = await db.transaction(async (tx) => {
+      await tx.run(hold, [held ?? ""]);
+      return await db.run(heartbeatAttempts, [[free ?? "", held ?? ""], 7]);
+    });
+    expect(new Map(alive.map((row) => [row.id, row.isProven]))).toEqual(
+      new Map([
+        [free, true],
+        [held, false],
+      ]),
+    );
   });
 });

@@ -106,7 +106,8 @@ export class Heartbeats implements Service {
     for (const attempt of asked) {
       if (this.#held.get(attempt.id) !== attempt) continue;
       const row = living.get(attempt.id);
-      if (row !== undefined) this.#provenAt.set(attempt.id, Math.max(sentAt, this.#provenAt.get(attempt.id) ?? sentAt));
+      if (row?.isProven === true)
+        this.#provenAt.set(attempt.id, Math.max(sentAt, this.#provenAt.get(attempt.id) ?? sentAt));
       if (row === undefined)
         attempt.stop("this attempt is no longer the worker's: it was taken over, cleared or marked", "lost");
       else if (row.state === "restarting") attempt.stop("the task was cleared", "asked");

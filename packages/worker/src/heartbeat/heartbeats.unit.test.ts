@@ -29,7 +29,7 @@ test("an attempt is stopped when its lease is over without an answer, counted fr
   const clock = fakeClock();
   let isAway = false;
   const { db } = scriptedDatabase(() =>
-    isAway ? new Promise(() => undefined) : [{ id: "a", epoch: 2, state: "running" }],
+    isAway ? new Promise(() => undefined) : [{ id: "a", epoch: 2, state: "running", isProven: true }],
   );
   const heartbeats = new Heartbeats({ db, workerJobId: () => 7, everySeconds: 5, leaseSeconds: 30, log: quiet, clock });
   const stopped: string[] = [];

@@ -2,13 +2,15 @@
 // is followed by the next. Gives back those it still has, with their state: a row missing or in restarting or shutdown
 // tells the worker to stop that process.
 // A row that somebody holds at this moment (a clear, a sweep) keeps no other waiting: it is told as it was before, and
-// says that it lives with the next heartbeat.
+// says that it lives with the next heartbeat. Until then its lease runs on, and the worker has to know.
 import { defineStatement } from "../statement.ts";
 
 export interface LivingAttempt {
   readonly id: string;
   readonly epoch: number;
   readonly state: "running" | "restarting" | "shutdown";
+  /** Whether this heartbeat is on the row. */
+  readonly isProven: boolean;
 }
 
 export const heartbeatAttempts = defineStatement<readonly [ids: readonly string[], workerJobId: number], LivingAttempt>(
@@ -23,7 +25,7 @@ free as (
 ), said as (
   update task_instance ti set latest_heartbeat = now() from free where ti.id = free.id
 )
-select id, epoch, state from task_instance
+select id, epoch, state, id in (select id from free) as "isProven" from task_instance
 where id = any ($1::uuid[]) and worker_job_id = $2 and state in ('running', 'restarting', 'shutdown')`,
   },
 );
