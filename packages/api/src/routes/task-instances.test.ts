@@ -36,6 +36,28 @@ describe("task instances", () => {
     expect((await get(`${TASKS}/nope/tries`)).statusCode).toBe(404);
   });
 
+  test("of a mapped task are listed, and have an address each", async () => {
+    const [run] = await db.read<{ id: number }>("select id from dag_run where run_id = 'one'");
+    await db.read(
+      `insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, map_index, state, run_after, rendered_map_index)
+       select gen_random_uuid(), 'each', 'etl', 'one', $1, i, 'success', now(), 'file ' || i from generate_series(0, 2) i`,
+      [run?.id],
+    );
+    const mapped = (await get(`${TASKS}/each/listMapped?order_by=-map_index`)).json<TaskInstanceCollection>();
+    expect([mapped.total_entries, ...mapped.task_instances.map((ti) => [ti.map_index, ti.rendered_map_index])]).toEqual(
+      [3, [2, "file 2"], [1, "file 1"], [0, "file 0"]],
+    );
+    expect((await get(`${TASKS}/each/listMapped?map_index=1`)).json()).toMatchObject({ total_entries: 1 });
+    expect((await get(`${TASKS}/load/listMapped`)).json()).toEqual({ task_instances: [], total_entries: 0 });
+    expect((await get(`${TASKS}/nope/listMapped`)).statusCode).toBe(404);
+    expect((await get(`${TASKS}/each/1`)).json()).toMatchObject({ map_index: 1, rendered_map_index: "file 1" });
+    expect((await get(`${TASKS}/each/1/tries`)).json()).toMatchObject({ total_entries: 1 });
+    expect((await get(`${TASKS}/each/7`)).json()).toMatchObject({
+      detail: expect.stringContaining("with map index 7: it is mapped, and its indexes are 0 to 2") as string,
+    });
+    expect((await get(`${TASKS}/each`)).statusCode).toBe(404);
+  });
+
   test("have XComs", async () => {
     const url = `${TASKS}/extract/xcomEntries`;
     expect((await get(url)).json()).toMatchObject({ xcom_entries: [{ key: "return_value" }], total_entries: 1 });

@@ -1,7 +1,7 @@
 // How the types of a handler reach the call that places its task.
 import type { TriggerRule } from "../spec/index.ts";
 import type { Operator } from "../operators/operator.ts";
-import type { DagEnd, ListOf, MappedTaskRef, Output, TaskRef } from "./refs.ts";
+import type { DagEnd, LazyList, ListOf, MappedRef, MappedTaskRef, Output, TaskRef } from "./refs.ts";
 
 /** The argument of a handler that takes none. */
 export type NoArguments = Readonly<Record<string, never>>;
@@ -24,7 +24,10 @@ export interface MayBeMissing<T> {
 
 /** What may be given for an argument of type `T`: a literal, or a reference to an upstream value. */
 export type Input<T, Rule extends TriggerRule> =
-  T | ([Rule] extends ["all_success"] ? Output<T> : undefined extends T ? Output<T> : MayBeMissing<T>);
+  T | ([Rule] extends ["all_success"] ? Output<T> : undefined extends T ? Output<T> : MayBeMissing<T>) | AlwaysThere<T>;
+
+/** The list of a mapped task: at the least it has no elements, whatever became of the task. */
+type AlwaysThere<T> = T extends readonly (infer E)[] ? MappedRef<E> : T extends LazyList<unknown> ? Output<T> : never;
 
 /** The named inputs of a task whose handler takes `A`. */
 export type Inputs<A extends object, Rule extends TriggerRule> = { readonly [K in keyof A]: Input<A[K], Rule> };

@@ -175,3 +175,10 @@ const upper = perText.task("upper", ({ value }: { value: string }) => value.toUp
 dag.task("map_all", ({ all }: { all: string[] }) => all.length)({ all: collect(upper) });
 // @ts-expect-error outside of the group it is a list
 dag.task("map_no_list", ({ all }: { all: string[] }) => all.length)({ all: upper });
+// A list is there whatever became of the tasks that it is made of; one value may be missing.
+dag.task("map_any", ({ all }: { all: string[] }) => all.length, { triggerRule: "all_done" })({ all: collect(upper) });
+dag.task("map_any_lazy", ({ all }: { all: LazyList<string> }) => all.length, { triggerRule: "all_done" })({
+  all: collect(upper).lazy(),
+});
+// @ts-expect-error a mapped list of something else
+dag.task("map_wrong", ({ all }: { all: number[] }) => all.length, { triggerRule: "all_done" })({ all: collect(upper) });

@@ -8,6 +8,7 @@ import {
   explainTaskInstance,
   isFinished,
   type Condition,
+  type DagGraph,
   type RunState,
   type Situation,
   type TaskSituation,
@@ -15,7 +16,9 @@ import {
 } from "../model/index.ts";
 import type { Database, Queryable } from "./database.ts";
 import type { DagVersions } from "./dag-versions.ts";
+import { loadLists } from "./load-lists.ts";
 import { loadPast } from "./load-past.ts";
+import { taskNotFound } from "./reads/task-instances.ts";
 import { explainAwaited, type ExplainedAwaited } from "./statements/explain-awaited.ts";
 import { explainAhead } from "./statements/explain-ahead.ts";
 import { explainRunRow, type ExplainedRun } from "./statements/explain-run.ts";
@@ -90,7 +93,10 @@ export async function explainTask(
     async (tx) => {
       const s = await readSituation(tx, versions, config, dagId, runId, taskId);
       const ti = s.tasks.find((one) => one.taskId === taskId && one.mapIndex === mapIndex);
-      if (ti === undefined) throw new AppError("TASK_NOT_FOUND", { dagId, taskId, where: ` in run ${runId}` });
+      if (ti === undefined) {
+        const instances = s.tasks.filter((one) => one.taskId === taskId);
+        throw taskNotFound({ dagId, runId, taskId }, mapIndex, instances);
+      }
       const explanation = taskExplanation(s, ti);
       return { ...explanation, holders: await readHolders(tx, s, ti, explanation.conditions) };
     },
@@ -173,13 +179,37 @@ async function readSituation(
       heartbeatTimeout: scheduler.task_instance_heartbeat_timeout,
     },
     graph,
-    tasks: rows.map(ofTaskRow),
+    tasks: await addLists(tx, row.id, graph, rows.map(ofTaskRow)),
     past: past.get(row.id),
     pools: admission?.pools ?? [],
     occupancy: admission?.occupancy ?? [],
     awaited,
     ahead: new Map(ahead.map(({ id, count }) => [id, count])),
   };
+}
+
+/** With the lengths of the lists over which others are mapped, on one instance of each task that returns some. */
+async function addLists(
+  tx: Queryable,
+  dagRunId: number,
+  graph: DagGraph,
+  tasks: readonly TaskSituation[],
+): Promise<readonly TaskSituation[]> {
+  if (!graph.isMapped) return tasks;
+  const firsts = new Map<string, TaskSituation>();
+  for (const ti of tasks) {
+    if ((graph.tasks.get(ti.taskId)?.listPaths.length ?? 0) > 0 && !firsts.has(ti.taskId)) firsts.set(ti.taskId, ti);
+  }
+  const taskIds = [...firsts.keys()];
+  const found = await loadLists(
+    tx,
+    taskIds.map((taskId) => ({ dagRunId, graph, taskId })),
+  );
+  const lists = new Map(taskIds.map((taskId, i) => [firsts.get(taskId), found[i]]));
+  return tasks.map((ti) => {
+    const own = lists.get(ti);
+    return own === undefined ? ti : { ...ti, lists: own };
+  });
 }
 
 /** The runs that deferred tasks wait for, by attempt. */

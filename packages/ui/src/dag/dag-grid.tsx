@@ -160,7 +160,8 @@ const GridRow = memo(function GridRow(props: {
         return (
           <td key={run.dag_run_id} role="gridcell">
             <Link
-              to={taskPath(dagId, run.dag_run_id, taskId)}
+              // Of a mapped task the run's page lists the instances.
+              to={typeof states === "string" ? taskPath(dagId, run.dag_run_id, taskId) : runPath(dagId, run.dag_run_id)}
               aria-label={`${label}, run of ${formatTime(run.run_after)}`}
               title={label}
               data-cell={`${row},${column}`}

@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import { withDatabase } from "../../actions.ts";
+import { mapIndex } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
 import { UsageError } from "../../io/report-error.ts";
 import { addSelection, confirmChange, openVersions, selectionOf, type SelectionOptions } from "../confirm-change.ts";
 
 interface Options extends SelectionOptions {
+  readonly mapIndex?: readonly number[];
   readonly onlyFailed?: boolean;
   readonly onlyRunning?: boolean;
   readonly preventRunning?: boolean;
@@ -22,12 +24,18 @@ export const clear = (io: Io): Command =>
       examples: [
         "tasks clear hello say -r manual__1",
         "tasks clear report -t '^load' -s 2026-01-01 -e 2026-01-31 -d --only-failed",
+        "tasks clear report load -r manual__1 --map-index 3",
         "tasks clear report --dry-run",
       ],
     })
       .argument("<dag>", "Id of the DAG.")
       .argument("[task...]", "Ids of the tasks. Default: all."),
   )
+    .option(
+      "--map-index <n>",
+      "Which instance of the named mapped tasks; more than once for several. Default: all.",
+      (given: string, before: readonly number[] | undefined) => [...(before ?? []), mapIndex(given)],
+    )
     .option("-f, --only-failed", "Only those that failed, or whose upstream did.")
     .option("--only-running", "Only those that a worker has.")
     .option("--prevent-running", "Clear nothing when a worker has one of them.")
@@ -42,6 +50,10 @@ export const clear = (io: Io): Command =>
       if (options.run !== undefined && (options.startDate !== undefined || options.endDate !== undefined)) {
         throw new UsageError("Give either --run or dates, not both.");
       }
+      const { mapIndex: indexes } = options;
+      if (indexes !== undefined && taskIds.length === 0) {
+        throw new UsageError("--map-index says which instances of the tasks that are named: name them as well.");
+      }
       await withDatabase(io, async (work) => {
         const [{ clearTasks }, versions, selection] = await Promise.all([
           import("@millrace/shared/db"),
@@ -55,6 +67,9 @@ export const clear = (io: Io): Command =>
           run: async (dryRun) =>
             await clearTasks(work.db, versions, {
               ...selection,
+              ...(indexes === undefined
+                ? {}
+                : { mapIndexes: Object.fromEntries(taskIds.map((taskId) => [taskId, indexes])) }),
               withSetups: true,
               onlyFailed: options.onlyFailed ?? false,
               onlyRunning: options.onlyRunning ?? false,

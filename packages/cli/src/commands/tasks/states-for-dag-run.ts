@@ -12,6 +12,7 @@ const COLUMNS: readonly Column<TaskInstanceRow>[] = [
   { key: "logical_date", value: (ti) => ti.logicalDate, for: "programs" },
   { key: "task_id", value: (ti) => ti.taskId },
   { key: "map_index", value: (ti) => ti.mapIndex, shown: (ti) => (ti.mapIndex < 0 ? "-" : String(ti.mapIndex)) },
+  { key: "rendered_map_index", value: (ti) => ti.renderedMapIndex, shown: (ti) => ti.renderedMapIndex ?? "-" },
   { key: "state", value: (ti) => ti.state },
   { key: "try_number", value: (ti) => ti.tryNumber },
   { key: "start_date", value: (ti) => ti.startDate },

@@ -52,6 +52,8 @@ export interface TaskInstanceFilter extends PageRequest {
   readonly queue?: readonly string[] | undefined;
   readonly operator?: readonly string[] | undefined;
   readonly mapIndex?: readonly number[] | undefined;
+  /** Only instances of tasks that are expanded. */
+  readonly isMapped?: boolean | undefined;
   readonly runIds?: readonly string[] | undefined;
   readonly orderBy?: readonly string[] | undefined;
 }
@@ -104,6 +106,7 @@ export async function listTaskInstances(
   oneOf(query, "ti.queue", filter.queue);
   oneOf(query, "ti.operator", filter.operator);
   oneOf(query, "ti.map_index", filter.mapIndex);
+  if (filter.isMapped === true) void query.where("ti.map_index", ">=", 0);
   return await readPage<TaskInstanceRow>(
     db,
     query,
@@ -131,10 +134,25 @@ const keyOf = (table: string, key: TaskInstanceKey) => ({
 export async function getTaskInstance(db: Reader, key: TaskInstanceKey): Promise<TaskInstanceRow> {
   const query = withNames(sql.from({ ti: "task_instance" }).where(keyOf("ti", key)));
   const [row] = await readRows<TaskInstanceRow>(db, query.select(sql.raw(COLUMNS)));
-  if (row === undefined) {
-    throw new AppError("TASK_NOT_FOUND", { dagId: key.dagId, taskId: key.taskId, where: ` in run ${key.runId}` });
-  }
-  return row;
+  if (row !== undefined) return row;
+  const { dagId, runId, taskId, mapIndex } = key;
+  const all = await readRows<{ mapIndex: number }>(
+    db,
+    sql.from("task_instance").where({ dag_id: dagId, run_id: runId, task_id: taskId }).select("map_index"),
+  );
+  throw taskNotFound({ dagId, runId, taskId }, mapIndex, all);
+}
+
+/** Of a task that is expanded it says which instances there are. */
+export function taskNotFound(
+  { dagId, runId, taskId }: Omit<TaskInstanceKey, "mapIndex">,
+  mapIndex: number | undefined,
+  instances: readonly { readonly mapIndex: number }[],
+): AppError {
+  const last = Math.max(-1, ...instances.map((ti) => ti.mapIndex));
+  const index = mapIndex === undefined || mapIndex < 0 ? " without a map index" : ` with map index ${mapIndex}`;
+  const mapped = last < 0 ? "" : `${index}: it is mapped, and its indexes are 0 to ${last}`;
+  return new AppError("TASK_NOT_FOUND", { dagId, taskId, where: ` in run ${runId}${mapped}` });
 }
 
 const HISTORY = COLUMNS.replaceAll("ti.id,", "ti.task_instance_id as id,")
