@@ -4,7 +4,12 @@ import { createRuns } from "@millrace/shared/db";
 import type { Engine } from "./engine.ts";
 
 /** Creates `perDag` manual runs of every named DAG, in a few transactions, and wakes the scheduler once. */
-export async function startRuns(engine: Engine, dagIds: readonly string[], perDag: number): Promise<number[]> {
+export async function startRuns(
+  engine: Engine,
+  dagIds: readonly string[],
+  perDag: number,
+  conf: Readonly<Record<string, number>> = {},
+): Promise<number[]> {
   const newest = await engine.db.read<{ dagId: string; versionId: string }>(
     `select distinct on (dag_id) dag_id as "dagId", id as "versionId" from dag_version where dag_id = any ($1)
      order by dag_id, version_number desc`,
@@ -25,7 +30,7 @@ export async function startRuns(engine: Engine, dagIds: readonly string[], perDa
         logicalDate: null,
         interval: null,
       } as const;
-      return [{ ...run, runAfter: null, conf: {}, triggeredBy: "test", user: null } as const];
+      return [{ ...run, runAfter: null, conf, triggeredBy: "test", user: null } as const];
     });
     const created = await engine.db.transaction(async (tx) => await createRuns(tx, runs));
     ids.push(...created.map((run) => run.id));

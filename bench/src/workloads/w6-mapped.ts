@@ -1,0 +1,90 @@
+// W6: a list, a task mapped over it, and one that takes all that came of it: how long the expansion takes, how long the
+// whole, and what the processes need of memory meanwhile.
+import { readFileSync } from "node:fs";
+import type { Services } from "@millrace/testkit/services";
+import { Engine } from "../rig/engine.ts";
+import { publish, type Row } from "../rig/report.ts";
+import { runsToEnd, startRuns } from "../rig/runs.ts";
+import { median, spread } from "../rig/statistics.ts";
+
+const LENGTHS = [100, 1_000, 10_000];
+
+export async function w6(services: Services, quick: boolean): Promise<void> {
+  const engine = await Engine.start(
+    { services, schedulers: 1, workers: 1, concurrency: 16, env: { MILLRACE__CORE__MAX_MAP_LENGTH: "10000" } },
+    ["mapped.ts"],
+  );
+  try {
+    const rows: Row[] = [];
+    const figures: Record<string, unknown> = {};
+    for (const length of LENGTHS) {
+      const measured: Measured[] = [];
+      for (let round = 0; round < (quick ? 2 : 4); round++) {
+        const [id] = await startRuns(engine, ["mapped"], 1, { n: length });
+        await runsToEnd(engine, [id ?? 0], 300_000);
+        await assertMapped(engine, id ?? 0, length);
+        if (round > 0) measured.push(await measure(engine, id ?? 0)); // The first is the warm-up.
+      }
+      const total = measured.map((one) => one.totalMs / 1_000);
+      rows.push(
+        {
+          metric: `${length} instances, whole run`,
+          value: `${spread(total, 2)} s`,
+          ...(length === 10_000 ? { target: "must 15, target 6" } : {}),
+        },
+        {
+          metric: "  list ended → all instances there",
+          value: `${spread(
+            measured.map((one) => one.expandMs),
+            0,
+          )} ms`,
+        },
+        { metric: "  tasks/s", value: (length / median(total)).toFixed(0) },
+        { metric: "  peak RSS so far", value: peaks(engine) },
+      );
+      figures[String(length)] = measured;
+    }
+    publish({ id: "W6", title: "mapped tasks", rows, figures });
+  } finally {
+    await engine.stop();
+  }
+}
+
+interface Measured {
+  readonly totalMs: number;
+  readonly expandMs: number;
+}
+
+/** From the start of the run to its end, and from the list's end to the first instances that are scheduled. */
+async function measure(engine: Engine, dagRunId: number): Promise<Measured> {
+  const [row] = await engine.db.read<Measured>(
+    `select extract(epoch from max(r.end_date) - max(r.start_date))::float8 * 1000 as "totalMs",
+       extract(epoch from min(l.at) filter (where ti.task_id = 'each' and l.to_state = 'scheduled')
+         - min(l.at) filter (where ti.task_id = 'list' and l.to_state = 'success'))::float8 * 1000 as "expandMs"
+     from dag_run r join task_instance ti on ti.dag_run_id = r.id join task_instance_transition l on l.row_id = ti.row_id
+     where r.id = $1`,
+    [dagRunId],
+  );
+  return row ?? { totalMs: NaN, expandMs: NaN };
+}
+
+/** The validity gate: every instance succeeded exactly once, and the sum is that of all of them. */
+async function assertMapped(engine: Engine, dagRunId: number, length: number): Promise<void> {
+  const [found] = await engine.db.read<{ good: number; tasks: number; sum: number }>(
+    `select count(*)::int as tasks, count(*) filter (where state = 'success' and try_number = 1)::int as good,
+       (select value::text::float8 from xcom where dag_run_id = $1 and task_id = 'sum' and key = 'return_value') as sum
+     from task_instance where dag_run_id = $1`,
+    [dagRunId],
+  );
+  if (found?.tasks !== length + 2 || found.good !== length + 2 || found.sum !== length * (length - 1)) {
+    throw new Error(`not valid: ${JSON.stringify(found)}, expected ${length} instances`);
+  }
+}
+
+/** The most that each process has had in memory. */
+function peaks(engine: Engine): string {
+  const peakOf = (pid: number) => /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return engine.processes
+    .map(({ name, child }) => `${name} ${(Number(peakOf(child.pid ?? 0)) / 1024).toFixed(0)} MB`)
+    .join(", ");
+}
