@@ -25,6 +25,7 @@ import { previewRoutes } from "./routes/preview.ts";
 import { clearRoutes } from "./routes/clear.ts";
 import { connectionRoutes } from "./routes/connections.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { maskAnswers } from "./http/mask-answers.ts";
 import { explainRoutes } from "./routes/explain.ts";
 import { logRoutes } from "./routes/logs.ts";
 import { markRoutes } from "./routes/mark.ts";
@@ -93,6 +94,7 @@ export function createApi(options: ApiOptions): Api {
   void app.register(cookie);
   void app.register((scope: App, _options, done) => {
     refuseZeroBytes(scope);
+    maskAnswers(scope, context.known);
     guard(scope, tokens);
     monitorRoutes(scope, context);
     authRoutes(scope, context, tokens);

@@ -1,5 +1,6 @@
 // The triggerer on a real database: whose a trigger is, when it fires, and what becomes of its task.
-import { newId } from "@millrace/shared/db";
+import { defineStatement, newId } from "@millrace/shared/db";
+import { Cipher, sealKwargs } from "@millrace/shared/secrets";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openRig, type WaitRig } from "./fixtures/waits.ts";
@@ -188,19 +189,55 @@ test("a trigger that was given to another, or lost on its way here, is noticed",
   await until("it fires", async () => (await stateOf("lost")) === "scheduled");
 });
 
+const lockTask = defineStatement<readonly [triggerId: number], never>({
+  name: "test-lock-task",
+  sql: "select from task_instance where trigger_id = $1 for update",
+});
+const clearTask = defineStatement<readonly [triggerId: number], never>({
+  name: "test-clear-task",
+  sql: `
+with cleared as (
+  update task_instance set state = null, epoch = epoch + 1, trigger_id = null, next_method = null where trigger_id = $1
+)
+delete from trigger where id = $1`,
+});
+
 test("a task that was cleared is not resumed by what its trigger still says", async () => {
-  await rig.triggerer();
-  const [now] = await rig.db.read<{ at: string }>("select (now() + interval '400 ms')::text as at");
-  const ids = await rig.defer({
-    t: { kwargs: { at: new Date(now?.at ?? "").toISOString() } },
-    other: { kwargs: { afterSeconds: 0.6 } },
+  const ids = await rig.defer({ t: { kwargs: { afterSeconds: 0 } } });
+  await rig.db.transaction(async (tx) => {
+    // What fires waits for the row of the task, until that is cleared.
+    await tx.run(lockTask, [ids["t"] ?? 0]);
+    await rig.triggerer();
+    await until("its trigger fires", async () => {
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+      return (await rig.db.read(waiting)).length > 0;
+    });
+    await tx.run(clearTask, [ids["t"] ?? 0]);
   });
-  await until("they are taken", async () => (await shares())[0] === 2);
-  await rig.db.read(
-    "update task_instance set state = null, epoch = epoch + 1, trigger_id = null, next_method = null where trigger_id = $1",
-    [ids["t"]],
-  );
-  await rig.db.read("delete from trigger where id = $1", [ids["t"]]);
+  await rig.defer({ other: { kwargs: { afterSeconds: 0 } } });
   await until("the other fired", async () => (await stateOf("other")) === "scheduled");
   expect(await stateOf("t")).toBeNull();
+});
+
+test("what a handler gave its trigger is encrypted until a triggerer with the key has it; without, its task fails saying why", async () => {
+  const key = "a key of thirty-two characters or more";
+  await rig.defer({ mine: { kwargs: {} }, foreign: { kwargs: {} }, moved: { kwargs: {} } });
+  const attempts = await rig.db.read<{ id: string; taskId: string; triggerId: number }>(
+    `select id, task_id as "taskId", trigger_id as "triggerId" from task_instance`,
+  );
+  const idOf = (taskId: string) => attempts.find((one) => one.taskId === taskId)?.id ?? "";
+  const json = JSON.stringify({ at: "2026-01-01T00:00:00Z" });
+  for (const { taskId, triggerId, id } of attempts) {
+    const cipher = new Cipher([taskId === "foreign" ? "another key of thirty-two characters" : key]);
+    await rig.db.read("update trigger set kwargs = $2 where id = $1", [
+      triggerId,
+      sealKwargs(cipher, json, taskId === "moved" ? idOf("mine") : id),
+    ]);
+  }
+  await rig.triggerer({ MILLRACE__CORE__ENCRYPTION_KEY: key });
+  await until("the one that can be read fires", async () => (await stateOf("mine")) === "scheduled");
+  const told = async (taskId: string) => JSON.stringify((await rig.tasks())[taskId]);
+  await until("the others are told why not", async () => (await told("foreign")).includes("with another key"));
+  await until("the others are told why not", async () => (await told("moved")).includes("belongs to another row"));
+  expect(await told("moved")).not.toContain("2026-01-01");
 });

@@ -71,7 +71,7 @@ export class Worker implements Service {
       pool: this.#pool,
       artifacts,
       heartbeats: this.#heartbeats,
-      finisher: new Finisher(db, broker, log),
+      finisher: new Finisher(db, broker, log, secrets.cipher),
       broker,
       secrets,
       onCallbacks: () => this.#callbacks.wake(),

@@ -113,6 +113,8 @@ async function trigger(
       interval: intervalOf(body),
       runAfter: date(body.run_after),
       conf: body.conf,
+      note: body.note ?? undefined,
+      partitionKey: body.partition_key ?? undefined,
       triggeredBy: request.fromUi ? "ui" : "rest_api",
       user: userName(request),
     });

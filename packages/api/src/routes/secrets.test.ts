@@ -145,6 +145,51 @@ test("no secret of any connection or variable is in an XCom's view, the audit lo
   expect(lines.join("")).not.toContain(CANARY);
 });
 
+test("no secret is shown in what users wrote: conf and note of runs, events of assets, errors of files, backfills", async () => {
+  await addConnection();
+  await seedDag(db, "etl");
+  const text = `at ${CANARY} and ${Buffer.from(`ada:${CANARY}`).toString("base64")} and ${encodeURIComponent(CANARY)}`;
+  const conf = { plain: text, deep: [JSON.stringify({ a: JSON.stringify(CANARY) })], api_key: "not known to anybody" };
+  const triggered = await call("POST", "/api/v2/dags/etl/dagRuns", {
+    payload: { dag_run_id: "r", conf, note: text, logical_date: null },
+  });
+  expect(triggered.statusCode).toBe(200);
+  await db.read("insert into import_error (filename, bundle_name, stacktrace) values ('a.ts', 'dags-folder', $1)", [
+    text,
+  ]);
+  await db.read("insert into dag_warning (dag_id, warning_type, message) values ('etl', 'timetable error', $1)", [
+    text,
+  ]);
+  await db.read("insert into asset (name, uri) values ('a', 'a')");
+  const event = await call("POST", "/api/v2/assets/events", { payload: { asset_id: 1, extra: conf } });
+  const answers = [triggered, event];
+  for (const url of [
+    "/api/v2/dags/etl/dagRuns/r",
+    "/api/v2/dags/~/dagRuns",
+    "/api/v2/importErrors",
+    "/api/v2/dagWarnings",
+    "/api/v2/assets/events",
+    "/api/v2/dags/etl/dagRuns/r/taskInstances",
+    "/ui/dags/etl/grid",
+    "/ui/dags",
+  ]) {
+    const answer = await get(url);
+    expect(answer.statusCode, url).toBe(200);
+    answers.push(answer);
+  }
+  for (const { body } of answers) {
+    for (const form of [CANARY, encodeURIComponent(CANARY), Buffer.from(CANARY).toString("base64").slice(2, 16)]) {
+      expect(body).not.toContain(form);
+    }
+    expect(body).not.toContain("not known");
+  }
+  expect(triggered.json()).toMatchObject({ conf: { api_key: "***" }, note: expect.stringMatching(/^at \*\*\* and /) });
+  // What tasks are given is theirs as it is, and the audit log has none of it.
+  expect(await db.read("select conf->>'api_key' as key from dag_run")).toEqual([{ key: "not known to anybody" }]);
+  expect(JSON.stringify(await db.read("select * from log"))).not.toContain(CANARY);
+  expect(lines.join("")).not.toContain(CANARY);
+});
+
 test("a DAG's details tell a form its params: default, description and schema", async () => {
   await seedDag(db, "etl");
   const specs = { day: { schema: { type: "string" }, description: "which", required: true } };

@@ -50,6 +50,8 @@ export const TriggerBody = Type.Object(
     data_interval_end: Type.Optional(NullableInstant),
     run_after: Type.Optional(NullableInstant),
     conf: Type.Optional(Nullable(Type.Record(Type.String(), Type.Unknown()))),
+    note: Type.Optional(Nullable(Type.String({ maxLength: 1_000 }))),
+    partition_key: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 250 }))),
   },
   { additionalProperties: false },
 );

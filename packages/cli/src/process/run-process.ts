@@ -1,7 +1,8 @@
 // The life of a process: configuration, database, broker, one service, a line when it is ready, and a clean end.
 import { crashPointFile } from "@millrace/shared/config";
 import { armCrashPoints, type Service } from "@millrace/shared/lifecycle";
-import { createLogger } from "@millrace/shared/observability";
+import { createLogger, hideIn } from "@millrace/shared/observability";
+import { configRedactor } from "@millrace/shared/secrets";
 import type { Io } from "../io/io.ts";
 import { Ended } from "../io/report-error.ts";
 import { configOf } from "./config-of.ts";
@@ -21,6 +22,7 @@ export interface ProcessPlan<S extends Service> {
 export async function runProcess<S extends Service>(io: Io, plan: ProcessPlan<S>): Promise<void> {
   const config = configOf(io, plan.overrides ?? {}, ["database.url", "broker.url"]);
   const log = createLogger({ level: config.logging.logging_level, name: plan.name });
+  hideIn(log, configRedactor(config));
   armCrashPoints(crashPointFile());
   const ignoreCrashes = endOnCrash(log);
   const stop = listenForStop();

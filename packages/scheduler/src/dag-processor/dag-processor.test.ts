@@ -1,3 +1,5 @@
+import { createLogger } from "@millrace/shared/observability";
+import { readConnection, Secrets } from "@millrace/shared/secrets";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -210,4 +212,19 @@ describe("the service", () => {
     await processor.stop();
     expect(await jobs()).toEqual([{ state: "success", ended: true }]);
   });
+});
+
+test("an error of a file is recorded and logged without the secrets that are stored", async () => {
+  const folder = await testDagFolder({ "leaks.ts": `throw new Error("cannot log in with s3cr3t-of-the-dwh");` });
+  const key = "a key of thirty-two characters or more";
+  const lines: string[] = [];
+  const log = createLogger({ level: "info", name: "test", destination: { write: (line) => void lines.push(line) } });
+  const config = testConfig({ "core.dags_folder": folder.path, "core.encryption_key": key });
+  const secrets = new Secrets({ db, config, log: silent, env: {} });
+  await secrets.stored.setConnection(readConnection("dwh", "postgres://ada:s3cr3t-of-the-dwh@db/sales"));
+  const processor = new DagProcessor({ db, config, log });
+  const { read } = await processor.processOnce();
+  expect((await readImportErrors(db))["leaks.ts"]).toMatch(/^Error: cannot log in with \*\*\*/);
+  expect(JSON.stringify([[...read], lines])).not.toContain("s3cr3t");
+  expect(lines.join("")).toContain("a DAG file has an error");
 });

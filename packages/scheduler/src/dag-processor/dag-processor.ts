@@ -7,6 +7,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { SignalGate, systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import { KnownSecrets, Secrets } from "@millrace/shared/secrets";
 import type { DagSource, DagTree } from "./folder/dag-source.ts";
 import { FolderSource } from "./folder/folder-source.ts";
 import { FolderWatch } from "./folder/folder-watch.ts";
@@ -23,7 +24,7 @@ export interface DagProcessorOptions {
   readonly db: Database;
   /** Told of every change, so that schedulers look for due runs. */
   readonly broker?: Pick<Broker, "wake">;
-  readonly config: Pick<Config, "core" | "dag_processor" | "dags_git">;
+  readonly config: Pick<Config, "core" | "dag_processor" | "dags_git" | "secrets">;
   readonly log: Logger;
   readonly clock?: Clock;
 }
@@ -47,6 +48,7 @@ export class DagProcessor implements Service {
   readonly #clock: Clock;
   readonly #source: DagSource;
   readonly #job: Job;
+  readonly #secrets: KnownSecrets;
   readonly #readers: ReaderPool;
   readonly #watch: FolderWatch;
   readonly #gate: SignalGate;
@@ -73,6 +75,7 @@ export class DagProcessor implements Service {
       this.#folderChanged = true;
       this.#gate.set();
     });
+    this.#secrets = new KnownSecrets(new Secrets({ db, config, log }), log);
     const onChange = () => this.#gate.set();
     this.#source =
       config.dags_git.url === ""
@@ -216,7 +219,12 @@ export class DagProcessor implements Service {
     try {
       const before = await stampInputs([path, ...(known?.stamps.keys() ?? [])]);
       const knownHash = again === "if its code changed" ? known?.hash : undefined;
-      const outcome = await readDagFile({ db, config, log, signal: this.#stopping.signal }, file, tree, knownHash);
+      const outcome = await readDagFile(
+        { db, config, log, signal: this.#stopping.signal, redact: (text) => this.#redact(text) },
+        file,
+        tree,
+        knownHash,
+      );
       const { result } = outcome;
       if (result.kind === "stopped") return;
       if (tree.version !== null) await db.run(putFileVersion, [BUNDLE, file, tree.version]);
@@ -237,6 +245,19 @@ export class DagProcessor implements Service {
     } catch (error) {
       this.#retryAt.set(file, this.#clock.now() + RETRY_MS);
       log.error({ file, cause: messageOf(error) }, "a DAG file could not be read or recorded; it is tried again");
+    }
+  }
+
+  /** A place of secrets that cannot be read leaves its own unknown: the author learns of the error all the same. */
+  async #redact(text: string): Promise<string> {
+    try {
+      return (await this.#secrets.redactor()).redact(text);
+    } catch (error) {
+      this.#options.log.warn(
+        { cause: messageOf(error) },
+        "an error of a DAG file may show a secret: they cannot be read",
+      );
+      return text;
     }
   }
 

@@ -16,6 +16,8 @@ export interface ReadFileDeps {
   readonly config: Pick<Config, "core" | "dag_processor">;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Takes the secrets out of what a file says of its error. */
+  readonly redact: (text: string) => Promise<string>;
 }
 
 export interface FileRead {
@@ -44,7 +46,7 @@ export async function readDagFile(
   const folder = posix.dirname(file);
   const bundle = await bundleDagFile(join(tree.folder, file));
   if ("problems" in bundle) {
-    const message = fileProblemsText(folder, bundle.problems);
+    const message = await deps.redact(fileProblemsText(folder, bundle.problems));
     const changed = await recordFailure(db, file, message);
     return { inputs: bundle.inputs, hash: undefined, result: { kind: "unbundled", changed, message } };
   }
@@ -61,8 +63,9 @@ export async function readDagFile(
   if (parsed.kind === "stopped") return { inputs, hash, result: parsed };
   if (parsed.output !== "") log.debug({ file, output: parsed.output }, "a DAG file wrote something while it was read");
   if (parsed.kind === "failed") {
-    const changed = await recordFailure(db, file, parsed.message);
-    return { inputs, hash, result: { kind: "failed", changed, message: parsed.message } };
+    const message = await deps.redact(parsed.message);
+    const changed = await recordFailure(db, file, message);
+    return { inputs, hash, result: { kind: "failed", changed, message } };
   }
   const { dags, durationMs } = parsed;
   const [fileloc, bundleVersion] = [join(tree.shownAs, file), tree.version];

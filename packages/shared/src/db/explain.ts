@@ -14,6 +14,8 @@ import {
   type TaskSituation,
   type TaskState,
 } from "../model/index.ts";
+import { Cipher, readKeys } from "../secrets/cipher.ts";
+import { openKwargs } from "../secrets/trigger-kwargs.ts";
 import type { Database, Queryable } from "./database.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import { loadLists } from "./load-lists.ts";
@@ -168,7 +170,7 @@ async function readSituation(
     loadPast(tx, [{ id: row.id, graph }]),
     scheduled.length === 0 ? [] : tx.run(readAdmission, [core.parallelism, 1, 1]),
     scheduled.length === 0 ? [] : tx.run(explainAhead, [scheduled.map((ti) => ti.id)]),
-    readAwaited(tx, rows),
+    readAwaited(tx, rows, new Cipher(readKeys(core.encryption_key))),
   ]);
   return {
     ...ofRun(row, dagId, runId),
@@ -216,10 +218,11 @@ async function addLists(
 async function readAwaited(
   tx: Queryable,
   rows: readonly ExplainedTask[],
+  cipher: Cipher,
 ): Promise<ReadonlyMap<string, readonly ExplainedAwaited[]>> {
   const waits = rows.flatMap(({ id, state, trigger, triggerKwargs }) =>
     state === "deferred" && trigger === "millrace.external_states" && triggerKwargs !== null
-      ? [{ id, kwargs: JSON.parse(triggerKwargs) as AwaitedKwargs }]
+      ? kwargsOf(cipher, triggerKwargs, id).map((kwargs) => ({ id, kwargs }))
       : [],
   );
   if (waits.length === 0) return new Map();
@@ -230,6 +233,15 @@ async function readAwaited(
     waits.map(({ kwargs }) => JSON.stringify(kwargs.logicalDates ?? [])),
   ]);
   return new Map(waits.map(({ id }) => [id, found.filter((run) => run.tiId === id)]));
+}
+
+/** None: this process has not the key to read them. */
+function kwargsOf(cipher: Cipher, stored: string, attemptId: string): readonly AwaitedKwargs[] {
+  try {
+    return [JSON.parse(openKwargs(cipher, stored, attemptId)) as AwaitedKwargs]; // what that trigger is given
+  } catch {
+    return [];
+  }
 }
 
 interface AwaitedKwargs {

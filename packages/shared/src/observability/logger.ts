@@ -1,4 +1,5 @@
-import { pino, type Logger } from "pino";
+import { pino, symbols, type Logger } from "pino";
+import { RedactingStream } from "./redacting-stream.ts";
 
 export type { Logger } from "pino";
 
@@ -21,8 +22,14 @@ export function createLogger(options: LoggerOptions): Logger {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: ["password", "token", "*.password", "*.token", "url", "*.url"], censor: "***" },
     },
-    options.destination ?? pino.destination({ dest: 2, sync: true }),
+    new RedactingStream(options.destination ?? pino.destination({ dest: 2, sync: true })),
   );
+}
+
+/** From now on nothing that this redactor hides stands in a line of the logger, or of another that was made from it. */
+export function hideIn(log: Logger, redactor: { redact(text: string): string }): void {
+  const stream = (log as Logger & { readonly [symbols.streamSym]?: unknown })[symbols.streamSym]; // a field of every logger of pino
+  if (stream instanceof RedactingStream) stream.hide(redactor);
 }
 
 /** A connection address without its password, for messages and logs. */

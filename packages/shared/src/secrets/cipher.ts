@@ -5,9 +5,9 @@
 //   v1.<key id>.<base64url of 12 bytes nonce, ciphertext, 16 bytes tag>
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 
-/** Where a value stands: `variable.val`, `connection.password`, `connection.extra`, and of which row. */
+/** Where a value stands, and of which row; that of `trigger.kwargs` is the attempt that waits. */
 export interface SecretPlace {
-  readonly column: "variable.val" | "connection.password" | "connection.extra";
+  readonly column: "variable.val" | "connection.password" | "connection.extra" | "trigger.kwargs";
   readonly row: string;
 }
 

@@ -8,9 +8,12 @@ export {
   readConnection,
   type Connection,
 } from "./connection-forms.ts";
+export { Cipher } from "./cipher.ts";
+export { configRedactor } from "./config-secrets.ts";
 export { KnownSecrets } from "./known-secrets.ts";
 export type { Redactor } from "./redactor.ts";
 export { rotateSecrets, type RotatedSecrets } from "./rotate-secrets.ts";
 export { Secrets, type SecretsOptions } from "./secrets.ts";
+export { openKwargs, sealKwargs } from "./trigger-kwargs.ts";
 export { testConnection, type ConnectionTest } from "./test-connection.ts";
 export type { StoredConnection, StoredSecrets, StoredVariable, WriteMode } from "./stored-secrets.ts";

@@ -3,12 +3,15 @@
 import type { Database, Queryable } from "../db/database.ts";
 import {
   encryptConnections,
+  encryptTriggers,
   encryptVariables,
   lockConnectionsAfter,
+  lockTriggersAfter,
   lockVariablesAfter,
 } from "../db/statements/index.ts";
 import { AppError, messageOf } from "../errors/index.ts";
 import type { Cipher, SecretPlace } from "./cipher.ts";
+import { isSealed } from "./trigger-kwargs.ts";
 
 export interface RotatedSecrets {
   /** Rows that were encrypted anew. */
@@ -23,14 +26,15 @@ const BATCH = 200;
 /** @throws AppError ENCRYPTION_KEY_MISSING */
 export async function rotateSecrets(db: Database, cipher: Cipher): Promise<RotatedSecrets> {
   if (!cipher.canEncrypt) throw new AppError("ENCRYPTION_KEY_MISSING");
-  const [variables, connections] = [
+  const all = [
     await inBatches(db, async (tx, after) => await rotateVariables(tx, cipher, after)),
     await inBatches(db, async (tx, after) => await rotateConnections(tx, cipher, after)),
+    await inBatches(db, async (tx, after) => await rotateTriggers(tx, cipher, after)),
   ];
   return {
-    rotated: variables.rotated + connections.rotated,
-    current: variables.current + connections.current,
-    unreadable: [...variables.unreadable, ...connections.unreadable],
+    rotated: all.reduce((sum, { rotated }) => sum + rotated, 0),
+    current: all.reduce((sum, { current }) => sum + current, 0),
+    unreadable: all.flatMap(({ unreadable }) => unreadable),
   };
 }
 
@@ -91,6 +95,20 @@ async function rotateConnections(tx: Queryable, cipher: Cipher, after: number): 
     changed.map(({ password }) => password),
     changed.map(({ extra }) => extra),
   ]);
+  return summary(rows, changed.length, unreadable);
+}
+
+async function rotateTriggers(tx: Queryable, cipher: Cipher, after: number): Promise<Batch> {
+  const rows = await tx.run(lockTriggersAfter, [after, BATCH]);
+  const unreadable: { what: string; cause: string }[] = [];
+  const changed = rows.flatMap(({ id, kwargs, attemptId: row }) => {
+    const place = { column: "trigger.kwargs", row } as const;
+    const renewed = renew(cipher, kwargs, isSealed(kwargs), place, (cause) =>
+      unreadable.push({ what: `trigger ${id}`, cause }),
+    );
+    return renewed === null ? [] : [{ id, kwargs: renewed }];
+  });
+  await tx.run(encryptTriggers, [changed.map(({ id }) => id), changed.map(({ kwargs }) => kwargs)]);
   return summary(rows, changed.length, unreadable);
 }
 

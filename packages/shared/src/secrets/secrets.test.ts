@@ -6,9 +6,18 @@ import { join } from "node:path";
 import { testDatabase } from "@millrace/testkit";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../config/index.ts";
-import { openDatabase } from "../db/fixtures/seed.ts";
-import { createLogger } from "../observability/index.ts";
-import { readConnection, rotateSecrets, Secrets, type SecretsOptions } from "./index.ts";
+import { openDatabase, seedDag, seedRun, seedTask } from "../db/fixtures/seed.ts";
+import { deferAttempts } from "../db/index.ts";
+import { createLogger, hideIn } from "../observability/index.ts";
+import {
+  configRedactor,
+  openKwargs,
+  readConnection,
+  rotateSecrets,
+  sealKwargs,
+  Secrets,
+  type SecretsOptions,
+} from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url);
@@ -109,6 +118,27 @@ describe("at rest", () => {
   });
 });
 
+describe("lines of a process", () => {
+  test("show nothing that the process has read, or was configured with, whichever logger writes them", async () => {
+    lines.length = 0;
+    const overrides = { "core.encryption_key": OLD, "database.url": "postgres://ada:d%40tabase-pw@db/x" };
+    const config = loadConfig({ env: {}, cwd: folder, overrides });
+    const log = createLogger({ level: "info", name: "test", destination: { write: (line) => void lines.push(line) } });
+    const child = log.child({ part: "inner" });
+    hideIn(log, configRedactor(config));
+    const secrets = new Secrets({ db, config, log, env: {} });
+    await seed(secrets);
+    await secrets.getVariable("api_token");
+    child.error({ cause: `bad ${CANARY}`, inner: { deep: [JSON.stringify({ at: CANARY })] } }, `cannot use ${CANARY}`);
+    log.warn(`${OLD} and d@tabase-pw and ${Buffer.from(CANARY).toString("base64")} at postgres://db/x`);
+    expect(lines).toHaveLength(2);
+    for (const form of [CANARY, OLD, "d@tabase-pw", Buffer.from(CANARY).toString("base64").slice(0, 12)]) {
+      expect(lines.join("")).not.toContain(form);
+    }
+    expect(lines[1]).toContain("postgres://db/x");
+  });
+});
+
 describe("rotation", () => {
   test("encrypts with the new key what the old one opens, and then the old one is not needed", async () => {
     await seed(open(OLD));
@@ -133,6 +163,30 @@ describe("rotation", () => {
       "connection.password of dwh",
       "connection.extra of dwh",
     ]);
+  });
+
+  test("takes in what waiting tasks handed to their triggers, also what was kept before there was a key", async () => {
+    const [old, both] = [open(OLD).cipher, open(`${NEW},${OLD}`).cipher];
+    const dag = await seedDag(db, "dag");
+    const runId = await seedRun(db, dag, "r");
+    const ids: string[] = [];
+    for (const index of [0, 1]) {
+      const id = await seedTask(db, runId, "a", { state: "running", map_index: index });
+      const json = JSON.stringify({ token: CANARY });
+      const kept = index === 0 ? sealKwargs(old, json, id) : json;
+      await db.run(deferAttempts, [[id], [5], ["mine"], [kept], [null], ["resume"], ["null"], [null], [null]]);
+      ids.push(id);
+    }
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 2, current: 0, unreadable: [] });
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 0, current: 2, unreadable: [] });
+    const rows = await db.read<{ kwargs: string; id: string }>(
+      "select t.kwargs, ti.id from trigger t join task_instance ti on ti.trigger_id = t.id order by map_index",
+    );
+    expect(JSON.stringify(rows)).not.toContain(CANARY);
+    const fresh = open(NEW).cipher;
+    for (const { kwargs, id } of rows) expect(JSON.parse(openKwargs(fresh, kwargs, id))).toEqual({ token: CANARY });
+    expect(() => openKwargs(fresh, rows[0]?.kwargs ?? "", ids[1] ?? "")).toThrow("belongs to another row");
+    expect(() => openKwargs(old, rows[0]?.kwargs ?? "", ids[0] ?? "")).toThrow("another key");
   });
 
   test("without a key says how to make one", async () => {

@@ -3,7 +3,7 @@
 import type { Config } from "../config/options.ts";
 import type { Environment } from "../config/load-config.ts";
 import type { Queryable } from "../db/database.ts";
-import type { Logger } from "../observability/index.ts";
+import { hideIn, type Logger } from "../observability/index.ts";
 import type { SecretsBackend, SecretsList } from "./backend.ts";
 import { customBackend } from "./backends/custom.ts";
 import { environmentBackend } from "./backends/environment.ts";
@@ -34,6 +34,7 @@ export class Secrets {
     const { backends_order, variables_file_path, connections_file_path, backend, backend_kwargs } = config.secrets;
     this.#log = log;
     this.redactor = Redactor.of(config);
+    hideIn(log, this.redactor);
     this.cipher = new Cipher(readKeys(config.core.encryption_key));
     this.stored = new StoredSecrets(db, this.cipher, log);
     this.#backends = backends_order.flatMap((place): SecretsBackend[] => {

@@ -4,7 +4,8 @@ import type { TriggerOutcome } from "@millrace/sdk/runtime";
 import type { Config } from "@millrace/shared/config";
 import type { ClaimedTrigger, Database } from "@millrace/shared/db";
 import type { Logger } from "@millrace/shared/observability";
-import type { Secrets } from "@millrace/shared/secrets";
+import { messageOf } from "@millrace/shared/errors";
+import { openKwargs, type Secrets } from "@millrace/shared/secrets";
 import type { Firer } from "../fire/firer.ts";
 import type { AttemptLogs } from "./attempt-logs.ts";
 import { checkOutcome } from "./check-outcome.ts";
@@ -68,14 +69,16 @@ export class Holdings {
 
   add(claimed: readonly ClaimedTrigger[]): void {
     const byRunner = new Map<Runner, LoadedTrigger[]>();
-    for (const { id, name, kwargs, createdMs, nowMs } of claimed) {
+    for (const { id, name, kwargs, attemptId, createdMs, nowMs } of claimed) {
       this.clock.observe(nowMs);
       if (this.#firing.has(id)) continue;
       const runner = this.#builtIn.get(name) ?? (name.startsWith("millrace.") ? undefined : this.#user);
-      const read = readKwargs(kwargs);
-      if (runner === undefined || read === undefined) {
+      const read = this.#readKwargs(kwargs, attemptId);
+      if (runner === undefined || typeof read === "string") {
         const why =
-          runner === undefined ? `there is no trigger ${name}` : `the arguments of trigger ${name} are no JSON object`;
+          runner === undefined
+            ? `there is no trigger ${name}`
+            : `the arguments of trigger ${name} cannot be read: ${String(read)}`;
         void this.#fire([
           { triggerId: id, outcome: failed(runner === undefined ? "TriggerNotFound" : "TriggerArguments", why) },
         ]);
@@ -111,6 +114,18 @@ export class Holdings {
     return [...this.#builtIn.values(), this.#user];
   }
 
+  /** A text: why not. */
+  #readKwargs(stored: string, attemptId: string | null): LoadedTrigger["kwargs"] | string {
+    try {
+      const read: unknown = JSON.parse(openKwargs(this.#deps.secrets.cipher, stored, attemptId));
+      return typeof read === "object" && read !== null && !Array.isArray(read)
+        ? (read as LoadedTrigger["kwargs"])
+        : "they are no JSON object";
+    } catch (error) {
+      return error instanceof SyntaxError ? "they are no JSON object" : messageOf(error);
+    }
+  }
+
   async #fire(fired: readonly Fired[]): Promise<void> {
     for (const { triggerId } of fired) this.#firing.add(triggerId);
     const { firer, config } = this.#deps;
@@ -125,16 +140,5 @@ export class Holdings {
   /** Also a built-in trigger may be given more than can be kept: a body, a row, a message. */
   #checked(outcome: TriggerOutcome, maxBytes: number): TriggerOutcome {
     return outcome.kind === "failed" ? outcome : checkOutcome("of the wait", outcome, maxBytes);
-  }
-}
-
-function readKwargs(text: string): LoadedTrigger["kwargs"] | undefined {
-  try {
-    const read: unknown = JSON.parse(text);
-    return typeof read === "object" && read !== null && !Array.isArray(read)
-      ? (read as LoadedTrigger["kwargs"])
-      : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -20,6 +20,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker, Wake } from "@millrace/shared/queue";
+import { Cipher, sealKwargs } from "@millrace/shared/secrets";
 
 export type Ending =
   | {
@@ -55,10 +56,13 @@ export class Finisher {
   readonly #db: Database;
   readonly #broker: Broker;
   readonly #log: Logger;
+  readonly #cipher: Cipher;
   readonly #batcher: Batcher<Item, boolean>;
 
-  constructor(db: Database, broker: Broker, log: Logger) {
+  /** @param cipher encrypts what handlers hand to triggers; without a key it is kept as it is */
+  constructor(db: Database, broker: Broker, log: Logger, cipher: Cipher = new Cipher([])) {
     this.#db = db;
+    this.#cipher = cipher;
     this.#broker = broker;
     this.#log = log;
     this.#batcher = new Batcher({ maxItems: 200, restMs: 4, flush: (items) => this.#flush(items) });
@@ -107,7 +111,7 @@ export class Finisher {
     const kinds = new Set(items.map((item) => item.ending.kind));
     const writeAll = async (tx: Queryable): Promise<string[]> => {
       const written: string[] = [];
-      for (const write of WRITERS) written.push(...(await write(tx, items)));
+      for (const write of WRITERS) written.push(...(await write(tx, items, this.#cipher)));
       return written;
     };
     const hasEvents = items.some((item) => eventsOf(item).length > 0);
@@ -200,7 +204,7 @@ async function writeRetries(tx: Queryable, all: readonly Item[]): Promise<string
   return rows.map((row) => row.id);
 }
 
-async function writeDeferrals(tx: Queryable, all: readonly Item[]): Promise<string[]> {
+async function writeDeferrals(tx: Queryable, all: readonly Item[], cipher: Cipher): Promise<string[]> {
   const items = of("deferred", all);
   if (items.length === 0) return [];
   const waits = items.map((item) => item.ending.wait);
@@ -208,7 +212,7 @@ async function writeDeferrals(tx: Queryable, all: readonly Item[]): Promise<stri
     items.map((item) => item.attempt.id),
     items.map((item) => item.attempt.epoch),
     waits.map((wait) => wait.trigger.name),
-    waits.map((wait) => JSON.stringify(wait.trigger.kwargs)),
+    items.map(({ attempt, ending }) => sealKwargs(cipher, JSON.stringify(ending.wait.trigger.kwargs), attempt.id)),
     waits.map((wait) => wait.trigger.queue ?? null),
     waits.map((wait) => wait.onEvent),
     waits.map((wait) => JSON.stringify(wait.state)),

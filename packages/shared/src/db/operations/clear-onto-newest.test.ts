@@ -19,9 +19,10 @@ async function changeDag(): Promise<string> {
     { dagId: "dag" },
   );
   const id = newId();
-  await db.read("insert into dag_version (id, dag_id, version_number, artifact_hash, bundle_version) values ($1, 'dag', 2, 'hash', 'c2')", [
-    id,
-  ]);
+  await db.read(
+    "insert into dag_version (id, dag_id, version_number, artifact_hash, bundle_version) values ($1, 'dag', 2, 'hash', 'c2')",
+    [id],
+  );
   await db.read(
     "insert into serialized_dag (id, dag_id, data, dag_hash, dag_version_id) values (gen_random_uuid(), 'dag', $1, 'h2', $2)",
     [JSON.stringify(spec), id],

@@ -6,8 +6,10 @@ import { defineStatement } from "../statement.ts";
 export interface ClaimedTrigger {
   readonly id: number;
   readonly name: string;
-  /** JSON of TriggerSpec.kwargs. */
+  /** TriggerSpec.kwargs as they are kept: JSON, or that encrypted. */
   readonly kwargs: string;
+  /** Null: of a watcher. */
+  readonly attemptId: string | null;
   /** The database's time, in milliseconds since 1970: when the wait began, and now. */
   readonly createdMs: number;
   readonly nowMs: number;
@@ -19,7 +21,8 @@ const servedBy = (parameter: string): string =>
 
 const PARKED = `t.classpath <> 'millrace.hitl'`;
 
-const COLUMNS = `t.id, t.classpath as name, t.kwargs, extract(epoch from t.created_date)::float8 * 1000 as "createdMs",
+const COLUMNS = `t.id, t.classpath as name, t.kwargs,
+  (select ti.id from task_instance ti where ti.trigger_id = t.id limit 1) as "attemptId", extract(epoch from t.created_date)::float8 * 1000 as "createdMs",
   extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"`;
 
 export const claimTriggers = defineStatement<
@@ -112,4 +115,23 @@ select
   coalesce((select n from held where id = $1), 0) as mine,
   (select count(*)::int from live) as peers,
   extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"`,
+});
+
+export interface KeptKwargs {
+  readonly id: number;
+  readonly kwargs: string;
+  readonly attemptId: string;
+}
+
+/** The triggers of tasks after an id, kept from others until the transaction ends. Locks: trigger, by id. */
+export const lockTriggersAfter = defineStatement<readonly [id: number, atMost: number], KeptKwargs>({
+  name: "lock-triggers-after",
+  sql: `
+select t.id, t.kwargs, ti.id as "attemptId" from trigger t join task_instance ti on ti.trigger_id = t.id
+where t.id > $1 order by t.id limit $2 for update of t`,
+});
+
+export const encryptTriggers = defineStatement<readonly [ids: readonly number[], kwargs: readonly string[]], never>({
+  name: "encrypt-triggers",
+  sql: `update trigger t set kwargs = n.kwargs from unnest($1::int[], $2::text[]) as n(id, kwargs) where t.id = n.id`,
 });
