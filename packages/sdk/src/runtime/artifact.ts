@@ -8,7 +8,8 @@ import { taskOptions } from "../reading/read-task.ts";
 import { planRuns } from "./plan-runs.ts";
 import { PROTOCOL, type Artifact, type DagReading, type TaskOutcome } from "./protocol.ts";
 import { dagEventOf, listOf, runCallbacks, taskEventOf } from "./run-callback.ts";
-import { renderTask, runTask } from "./run-task.ts";
+import { renderTask } from "./render-task.ts";
+import { runTask } from "./run-task.ts";
 import { runTrigger } from "./run-trigger.ts";
 
 /** The artifact of the DAGs that `declared` returns, and of the triggers of `triggers`. */

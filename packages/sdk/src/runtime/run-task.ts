@@ -1,4 +1,3 @@
-import type { DagOptions } from "../authoring/dag-options.ts";
 import type { TaskNode } from "../authoring/definition.ts";
 import { isDagEnd } from "../authoring/node-ref.ts";
 import { NODE } from "../authoring/refs.ts";
@@ -6,24 +5,19 @@ import type { DagStructure } from "../reading/read-dag.ts";
 import { mappedGroupOf } from "../reading/read-mapping.ts";
 import { taskOptions } from "../reading/read-task.ts";
 import { encodeValue } from "../values/codec.ts";
-import { encodeJson } from "../values/encode-json.ts";
 import { Pause } from "../waiting/pause.ts";
 import { OutletCollector } from "./asset-events.ts";
 import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
 import { describeError, outcomeOf } from "./outcome-of-error.ts";
 import { inputsOf } from "./lazy-list.ts";
-import type { Json } from "../spec/index.ts";
-import type { RenderOutcome, RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
+import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
 import { ownInputs } from "../templates/field-inputs.ts";
-import { renderFields, type RenderedFields } from "../templates/render-fields.ts";
+import { renderAndTell, templateScope } from "./render-task.ts";
 import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
 import { contextOf } from "./task-context.ts";
-import { validateParams } from "./validate-params.ts";
-
-/** More than this of one field is not shown to people. */
-const MAX_SHOWN_BYTES = 1024 * 1024;
+import { paramsOf } from "./validate-params.ts";
 
 /**
  * Runs one handler to its end. Never rejects: whatever goes wrong is in the outcome.
@@ -36,15 +30,9 @@ export async function runTask(
   host: RunHost,
   run: TaskNode["body"]["run"] = task.body.run,
 ): Promise<TaskOutcome> {
-  const declared = (task.dag.options as DagOptions | undefined)?.params; // checked when the DAG was read
-  const valid = await validateParams(declared, request.params).catch((error: unknown) => ({
-    violations: [error instanceof Error ? error.message : String(error)],
-  }));
-  if ("violations" in valid) {
-    const message = `the params of the run do not fit: ${valid.violations.join("; ")}`;
-    // The next try would be given the same.
-    return { kind: "failed", retryable: false, error: { name: "ParamsInvalid", message } };
-  }
+  const valid = await paramsOf(task, request);
+  // The next try would be given the same.
+  if ("error" in valid) return { kind: "failed", retryable: false, error: valid.error };
   const outlets = outletsOf(task, request);
   const scope: RunScope = {
     context: contextOf({ ...request, params: valid.params }, host.signal, {
@@ -79,64 +67,6 @@ export async function runTask(
   } finally {
     scope.hasEnded = true;
   }
-}
-
-/** The template fields of a task, for people to look at. Never rejects. */
-export async function renderTask(
-  dag: DagStructure,
-  task: TaskNode,
-  request: RunRequest,
-  host: RunHost,
-): Promise<RenderOutcome> {
-  const scope: RunScope = {
-    context: contextOf(request, host.signal),
-    client: createClient(request, host, (asked) => assertRunning(scope, asked)),
-    host,
-    owners: dag.spec.owners,
-    ...templateScope(dag, task),
-    hasEnded: false,
-  };
-  try {
-    const fields = await runScopes.run(scope, () =>
-      renderFields(task.body.fields ?? {}, scope, inputsOf(request, host)),
-    );
-    return { kind: "rendered", fields: shownFields(fields) };
-  } catch (thrown) {
-    return { kind: "failed", error: describeError(thrown) };
-  } finally {
-    scope.hasEnded = true;
-  }
-}
-
-function templateScope(dag: DagStructure, task: TaskNode): Pick<RunScope, "dag" | "taskSpec"> {
-  const taskSpec = dag.spec.tasks.find(({ taskId }) => taskId === task.id);
-  return { dag: dag.spec, ...(taskSpec === undefined ? {} : { taskSpec }) };
-}
-
-async function renderAndTell(
-  task: TaskNode,
-  inputs: Readonly<Record<string, Json>>,
-  scope: RunScope,
-): Promise<RenderedFields> {
-  const { fields } = task.body;
-  if (fields === undefined) return {};
-  const rendered = await renderFields(fields, scope, inputs);
-  await scope.host.setRenderedFields?.(shownFields(rendered));
-  return rendered;
-}
-
-/** The fields as JSON; what is none is named by its kind. */
-function shownFields(fields: RenderedFields): Readonly<Record<string, Json>> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]): [string, Json][] => {
-      if (value === undefined) return [];
-      try {
-        return [[name, encodeJson(value, MAX_SHOWN_BYTES)]];
-      } catch {
-        return [[name, `(${typeof value} that cannot be shown)`]];
-      }
-    }),
-  );
 }
 
 function hasMappedDependants({ graph, tasks }: DagStructure, task: TaskNode): boolean {

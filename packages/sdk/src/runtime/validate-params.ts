@@ -1,12 +1,30 @@
 // The params of a run, gone through the DAG file's own validators just before a handler starts: only here do they exist.
 // What JSON Schema can say was checked before, when the run was asked for.
 import { isStandardSchema, pathOf, type StandardSchema } from "../authoring/standard-schema.ts";
+import type { DagOptions } from "../authoring/dag-options.ts";
+import type { TaskNode } from "../authoring/definition.ts";
 import type { Json } from "../spec/index.ts";
+import type { RunRequest, TaskError } from "./protocol.ts";
 
 export type ValidatedParams =
   | { readonly params: Readonly<Record<string, Json>> }
   /** Each names its param. */
   | { readonly violations: readonly string[] };
+
+/** The params of a run as its DAG's validators give them, or why they do not fit. */
+export async function paramsOf(
+  task: TaskNode,
+  request: RunRequest,
+): Promise<{ readonly params: Readonly<Record<string, Json>> } | { readonly error: TaskError }> {
+  const declared = (task.dag.options as DagOptions | undefined)?.params; // checked when the DAG was read
+  const valid = await validateParams(declared, request.params).catch((error: unknown) => ({
+    violations: [error instanceof Error ? error.message : String(error)],
+  }));
+  if ("params" in valid) return valid;
+  return {
+    error: { name: "ParamsInvalid", message: `the params of the run do not fit: ${valid.violations.join("; ")}` },
+  };
+}
 
 /** What the validators make of the values; every violation, not only the first. */
 export async function validateParams(

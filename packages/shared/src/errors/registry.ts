@@ -252,6 +252,12 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  RENDER_FAILED: {
+    message: "The options of task {taskId} of DAG {dagId} cannot be rendered for run {runId}: {reason}",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
   XCOM_NOT_FOUND: {
     message: "Task {taskId} has no XCom {key} in run {runId}.",
     httpStatus: 404,

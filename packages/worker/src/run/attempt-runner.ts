@@ -1,13 +1,12 @@
 // Runs one claimed attempt from its claim to the writing of its end: inputs, a warm child, the execution timeout, and the
 // decision whether a failure is tried again.
-import type { RunRequest, TaskError, TaskOutcome, TriggerEvent, Waited } from "@millrace/sdk/runtime";
-import type { Json, TaskSpec } from "@millrace/sdk/spec";
+import type { RunRequest, TaskError, TaskOutcome } from "@millrace/sdk/runtime";
+import type { TaskSpec } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import {
   assetEventsOf,
   DagVersions,
   inactiveAssets,
-  readRunEvents,
   wrongAssetEvents,
   type ArtifactStore,
   type ClaimedAttempt,
@@ -32,10 +31,10 @@ import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildPool } from "./child-pool.ts";
-import { isLatestRun } from "./is-latest-run.ts";
 import { Labels } from "./labels.ts";
 import { onceAvailable } from "./once-available.ts";
 import { Inputs } from "./read-inputs.ts";
+import { requestOf } from "./run-request.ts";
 import type { ChildResult, WarmChild } from "./warm-child.ts";
 
 /** What is kept of an error on the row: the log has it whole. */
@@ -127,7 +126,7 @@ export class AttemptRunner {
       try {
         const inactive = await patiently(() => inactiveAssets(this.#deps.db, spec));
         if (inactive.length > 0) throw new InactiveAssets(inactive);
-        const asked = await patiently(() => this.#request(attempt, node, graph));
+        const asked = await patiently(() => requestOf({ ...this.#deps, inputs: this.#inputs }, attempt, node, graph));
         requireFit(asked, graph);
         request = asked;
         await this.#labels.write(attempt, spec, asked);
@@ -217,39 +216,6 @@ export class AttemptRunner {
     return { graph, node };
   }
 
-  async #request(attempt: ClaimedAttempt, node: TaskNode, graph: DagGraph): Promise<RunRequest> {
-    const { spec } = node;
-    const { inputs, lazyInputs } = await this.#inputs.of(attempt, node, graph);
-    const iso = (date: Date | null) => date?.toISOString() ?? null;
-    const conf = attempt.conf as Record<string, Json>;
-    return {
-      dagId: attempt.dagId,
-      taskId: attempt.taskId,
-      runId: attempt.runId,
-      mapIndex: attempt.mapIndex,
-      tryNumber: attempt.tryNumber,
-      maxTries: attempt.maxTries,
-      logicalDate: iso(attempt.logicalDate),
-      dataIntervalStart: iso(attempt.dataIntervalStart),
-      dataIntervalEnd: iso(attempt.dataIntervalEnd),
-      runAfter: attempt.runAfter.toISOString(),
-      runType: attempt.runType,
-      conf,
-      params: { ...graph.spec.params, ...conf },
-      inputs,
-      ...(Object.keys(lazyInputs).length === 0 ? {} : { lazyInputs }),
-      ...(attempt.partitionKey === null ? {} : { partitionKey: attempt.partitionKey }),
-      ...(attempt.runType === "asset_triggered"
-        ? { triggeringAssetEvents: await readRunEvents(this.#deps.db, attempt.dagRunId) }
-        : {}),
-      maxXComBytes: this.#deps.config.core.max_xcom_bytes,
-      ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
-      ...(spec.operator === "latest_only"
-        ? { isLatestRun: await isLatestRun(this.#deps.db, attempt, graph.spec.schedule) }
-        : {}),
-    };
-  }
-
   async #ending(
     attempt: ClaimedAttempt,
     spec: TaskSpec,
@@ -331,19 +297,6 @@ function wrongWait({ trigger, state, timeoutSeconds, hitl }: Wait, maxBytes: num
   return bytes > maxBytes
     ? `the trigger ${trigger.name} and its state take ${bytes} bytes of JSON, more than ${maxBytes}`
     : undefined;
-}
-
-/** What the claim says of the waiting of this try. */
-function waitedOf({ nextKwargs, waitedSeconds }: ClaimedAttempt): Waited {
-  const { event, state = null, reschedules = 0 } = (nextKwargs ?? {}) as Partial<WaitingRecord>;
-  return { seconds: waitedSeconds, reschedules, ...(event === undefined ? {} : { resumed: { event, state } }) };
-}
-
-/** task_instance.next_kwargs, as the statements of waiting write it. */
-interface WaitingRecord {
-  readonly event: TriggerEvent;
-  readonly state: Json;
-  readonly reschedules: number;
 }
 
 /**

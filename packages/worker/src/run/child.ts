@@ -9,6 +9,7 @@ import type {
   CallbackOutcome,
   ExternalState,
   PreviousRun,
+  RenderOutcome,
   RunHost,
   SqlResult,
   TaskOutcome,
@@ -164,7 +165,23 @@ async function runCallback({ artifactPath, request }: Extract<ToChild, { type: "
   finish(outcome);
 }
 
-function finish(outcome: TaskOutcome | CallbackOutcome): void {
+async function render({ artifactPath, request }: Extract<ToChild, { type: "render" }>): Promise<void> {
+  abort = new AbortController();
+  let outcome: RenderOutcome;
+  try {
+    const artifact = await load(artifactPath);
+    outcome = (await artifact.render?.(request, hostOf(abort.signal))) ?? {
+      kind: "failed",
+      error: { name: "NotRendered", message: "this version of the DAG is older than templates" },
+    };
+  } catch (thrown) {
+    const { name, message, stack = "" } = thrown instanceof Error ? thrown : new Error(String(thrown));
+    outcome = { kind: "failed", error: { name, message, stack } };
+  }
+  finish(outcome);
+}
+
+function finish(outcome: TaskOutcome | CallbackOutcome | RenderOutcome): void {
   for (const flush of flushes) flush();
   waiting.clear();
   // Reading it costs as much as a small handler.
@@ -179,6 +196,9 @@ process.on("message", (message: ToChild) => {
       break;
     case "callback":
       void runCallback(message);
+      break;
+    case "render":
+      void render(message);
       break;
     case "abort":
       abort.abort(Object.assign(new Error(message.reason), { name: message.name }));

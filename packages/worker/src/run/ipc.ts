@@ -11,6 +11,7 @@ import type {
   ExternalStatesQuery,
   MappedXComsPage,
   PreviousRun,
+  RenderOutcome,
   RunRequest,
   SqlRequest,
   SqlResult,
@@ -24,6 +25,7 @@ import type { Json } from "@millrace/sdk/spec";
 export type ToChild =
   | { readonly type: "run"; readonly artifactPath: string; readonly request: RunRequest }
   | { readonly type: "callback"; readonly artifactPath: string; readonly request: CallbackRequest }
+  | { readonly type: "render"; readonly artifactPath: string; readonly request: RunRequest }
   /** `name` tells a timeout from every other stop. */
   | { readonly type: "abort"; readonly reason: string; readonly name: "TaskTimeout" | "TaskStopped" }
   | {
@@ -55,7 +57,11 @@ export type FromChild =
   | { readonly type: "group"; readonly pid: number; readonly what: "started" | "ended" }
   | ({ readonly type: "call"; readonly id: number } & Call)
   /** Of the attempt or of the callback, whichever was given last. */
-  | { readonly type: "outcome"; readonly outcome: TaskOutcome | CallbackOutcome; readonly rssBytes: number };
+  | {
+      readonly type: "outcome";
+      readonly outcome: TaskOutcome | CallbackOutcome | RenderOutcome;
+      readonly rssBytes: number;
+    };
 
 /** What a handler asks its worker for. */
 export type Call =

@@ -1,7 +1,7 @@
 // One warm child process: started ahead, runs one attempt or callback at a time, and can always be stopped: first it is asked
 // (AbortSignal), then told (SIGTERM), then killed with all it started. Kept until it ends abnormally or is worn out.
 import { fork, type ChildProcess } from "node:child_process";
-import type { CallbackOutcome, CallbackRequest, RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
+import type { CallbackOutcome, CallbackRequest, RenderOutcome, RunRequest, TaskOutcome } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import { childEnvironment } from "@millrace/shared/config";
 import { killTree } from "@millrace/shared/lifecycle";
@@ -29,9 +29,11 @@ export type ChildResult<O = TaskOutcome> =
 /** A line that does not end is cut here. */
 const MAX_REST_CHARS = 1_000_000;
 
+type Outcome = TaskOutcome | CallbackOutcome | RenderOutcome;
+
 interface Current {
   readonly handlers: AttemptHandlers;
-  readonly settle: (result: ChildResult<TaskOutcome | CallbackOutcome>) => void;
+  readonly settle: (result: ChildResult<Outcome>) => void;
 }
 
 export class WarmChild {
@@ -122,8 +124,13 @@ export class WarmChild {
     return this.#give<CallbackOutcome>({ type: "callback", artifactPath, request }, handlers);
   }
 
+  /** The template fields of a task: nothing of it is run but its templates. */
+  render(artifactPath: string, request: RunRequest, handlers: AttemptHandlers): Promise<ChildResult<RenderOutcome>> {
+    return this.#give<RenderOutcome>({ type: "render", artifactPath, request }, handlers);
+  }
+
   /** The child answers what it is given with an outcome of that kind, which is `O`. */
-  #give<O extends TaskOutcome | CallbackOutcome>(what: ToChild, handlers: AttemptHandlers): Promise<ChildResult<O>> {
+  #give<O extends Outcome>(what: ToChild, handlers: AttemptHandlers): Promise<ChildResult<O>> {
     return new Promise((resolve) => {
       this.#current = { handlers, settle: (result) => resolve(result as ChildResult<O>) };
       this.#runs++;
@@ -187,7 +194,7 @@ export class WarmChild {
     }
   }
 
-  #settle(result: ChildResult<TaskOutcome | CallbackOutcome>): void {
+  #settle(result: ChildResult<Outcome>): void {
     for (const timer of this.#stopTimers.splice(0)) clearTimeout(timer);
     for (const sayRest of this.#sayRests) sayRest();
     const current = this.#current;

@@ -75,6 +75,20 @@ join dag_run r on r.id = c.dag_run_id
 join dag_version v on v.id = c.dag_version_id`,
 });
 
+/** What a claim of this task instance would give, whatever its state is. */
+export const readAttemptOf = defineStatement<
+  readonly [dagId: string, runId: string, taskId: string, mapIndex: number],
+  ClaimedAttempt
+>({
+  name: "read-attempt-of",
+  sql: `
+select ${ATTEMPT("ti")}
+from task_instance ti
+join dag_run r on r.id = ti.dag_run_id
+join dag_version v on v.id = ti.dag_version_id
+where ti.dag_id = $1 and ti.run_id = $2 and ti.task_id = $3 and ti.map_index = $4`,
+});
+
 /** After a claim whose answer was lost: those that were made. */
 export const readClaims = defineStatement<readonly [ids: readonly string[], tokens: readonly string[]], ClaimedAttempt>(
   {

@@ -1,0 +1,64 @@
+// What a child is told of an attempt that it is to run, or to render the options of.
+import type { RunRequest, TriggerEvent, Waited } from "@millrace/sdk/runtime";
+import type { Json } from "@millrace/sdk/spec";
+import type { Config } from "@millrace/shared/config";
+import { readRunEvents, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import type { DagGraph, TaskNode } from "@millrace/shared/model";
+import { isLatestRun } from "./is-latest-run.ts";
+import type { Inputs } from "./read-inputs.ts";
+
+export interface RequestDeps {
+  readonly db: Database;
+  readonly config: Pick<Config, "core">;
+  readonly inputs: Inputs;
+}
+
+/** @throws NoElement when what the attempt is mapped over has nothing for its index */
+export async function requestOf(
+  { db, config, inputs: read }: RequestDeps,
+  attempt: ClaimedAttempt,
+  node: TaskNode,
+  graph: DagGraph,
+): Promise<RunRequest> {
+  const { spec } = node;
+  const { inputs, lazyInputs } = await read.of(attempt, node, graph);
+  const iso = (date: Date | null) => date?.toISOString() ?? null;
+  const conf = attempt.conf as Record<string, Json>;
+  return {
+    dagId: attempt.dagId,
+    taskId: attempt.taskId,
+    runId: attempt.runId,
+    mapIndex: attempt.mapIndex,
+    tryNumber: attempt.tryNumber,
+    maxTries: attempt.maxTries,
+    logicalDate: iso(attempt.logicalDate),
+    dataIntervalStart: iso(attempt.dataIntervalStart),
+    dataIntervalEnd: iso(attempt.dataIntervalEnd),
+    runAfter: attempt.runAfter.toISOString(),
+    runType: attempt.runType,
+    conf,
+    params: { ...graph.spec.params, ...conf },
+    inputs,
+    ...(Object.keys(lazyInputs).length === 0 ? {} : { lazyInputs }),
+    ...(attempt.partitionKey === null ? {} : { partitionKey: attempt.partitionKey }),
+    ...(attempt.runType === "asset_triggered"
+      ? { triggeringAssetEvents: await readRunEvents(db, attempt.dagRunId) }
+      : {}),
+    maxXComBytes: config.core.max_xcom_bytes,
+    ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
+    ...(spec.operator === "latest_only" ? { isLatestRun: await isLatestRun(db, attempt, graph.spec.schedule) } : {}),
+  };
+}
+
+/** What the claim says of the waiting of this try. */
+function waitedOf({ nextKwargs, waitedSeconds }: ClaimedAttempt): Waited {
+  const { event, state = null, reschedules = 0 } = (nextKwargs ?? {}) as Partial<WaitingRecord>;
+  return { seconds: waitedSeconds, reschedules, ...(event === undefined ? {} : { resumed: { event, state } }) };
+}
+
+/** task_instance.next_kwargs, as the statements of waiting write it. */
+interface WaitingRecord {
+  readonly event: TriggerEvent;
+  readonly state: Json;
+  readonly reschedules: number;
+}
