@@ -8,7 +8,6 @@ import { MappedPath } from "../schemas/history.ts";
 import { TaskInstance, TaskInstanceCollection, TaskInstanceListQuery } from "../schemas/task-instances.ts";
 
 const MapIndex = Type.Object({ map_index: Int });
-const MappedPath = Type.Object({ ...TaskPath.properties, map_index: Type.Integer({ minimum: -1 }) });
 const BASE = "/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances";
 
 export function taskInstanceRoutes(app: App, { db, config }: Context): void {
@@ -55,13 +54,6 @@ export function taskInstanceRoutes(app: App, { db, config }: Context): void {
     `${BASE}/:task_id`,
     { schema: { params: TaskPath, querystring: MapIndex, response: { 200: TaskInstance } } },
     async ({ params, query }) => presentTaskInstance(await getTaskInstance(db, keyOf(params, query.map_index))),
-  );
-
-  // As in Airflow, an instance of a mapped task has a path of its own.
-  app.get(
-    `${BASE}/:task_id/:map_index`,
-    { schema: { params: MappedPath, response: { 200: TaskInstance } } },
-    async ({ params }) => presentTaskInstance(await getTaskInstance(db, keyOf(params, params.map_index))),
   );
 
   app.get(
