@@ -16,6 +16,8 @@ export const presentBackfill = (backfill: BackfillRow): Backfill => ({
   updated_at: backfill.updatedAt.toISOString(),
   dag_display_name: backfill.dagDisplayName,
   run_backwards: backfill.runBackwards,
+  is_planned: backfill.isPlanned,
+  plan_error: backfill.planError,
   progress: {
     total: backfill.total,
     success: backfill.success,

@@ -41,6 +41,10 @@ export const Backfill = Type.Object({
   dag_display_name: Type.String(),
   // Beyond Airflow's answer.
   run_backwards: Type.Boolean(),
+  /** False while the dates of a DAG with a timetable of its own are still to be asked for. */
+  is_planned: Type.Boolean(),
+  /** Why that timetable gave no dates; the backfill is over. */
+  plan_error: Nullable(Type.String()),
   /** Dates by what became of them; `left` are those that are pending, queued or running. */
   progress: Type.Object({
     total: Type.Integer(),

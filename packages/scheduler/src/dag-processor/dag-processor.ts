@@ -19,6 +19,7 @@ import { readDagFile, type FileRead } from "./read-dag-file.ts";
 import { ReaderPool } from "./reader-pool.ts";
 import { BUNDLE, recordFiles, recordSourceProblem } from "./record/record-failure.ts";
 import { fillPlan, plansToFill } from "./timetable/fill-plan.ts";
+import { backfillsWithoutDates, planBackfillDates } from "./timetable/plan-backfills.ts";
 
 export interface DagProcessorOptions {
   readonly db: Database;
@@ -175,20 +176,25 @@ export class DagProcessor implements Service {
 
   /** Schedules that are code of a file are asked beside the reading of files: one that hangs holds one reader. */
   async #askTimetables(): Promise<void> {
-    const { db, config, log } = this.#options;
-    for (const plan of await plansToFill({ db, config })) {
-      const { dagId } = plan;
-      this.#readers.add(`timetable of ${dagId}`, async () => {
-        if (this.#stopping.signal.aborted) return;
-        try {
-          const cause = await fillPlan({ db, config, signal: this.#stopping.signal }, plan);
-          if (cause === undefined) this.#options.broker?.wake([{ dagRunId: null, taskIds: null }]);
-          else log.warn({ dag: dagId, cause }, "a timetable failed");
-        } catch (error) {
-          log.error({ dag: dagId, cause: messageOf(error) }, "a timetable could not be asked; it is tried again");
-        }
-      });
-    }
+    const deps = { ...this.#options, signal: this.#stopping.signal };
+    for (const plan of await plansToFill(deps))
+      this.#askTimetable(plan.dagId, "timetable", async () => await fillPlan(deps, plan));
+    for (const backfill of await backfillsWithoutDates(deps))
+      this.#askTimetable(backfill.dagId, "backfill", async () => await planBackfillDates(deps, backfill));
+  }
+
+  #askTimetable(dagId: string, about: string, ask: () => Promise<string | undefined>): void {
+    const { log } = this.#options;
+    this.#readers.add(`${about} of ${dagId}`, async () => {
+      if (this.#stopping.signal.aborted) return;
+      try {
+        const cause = await ask();
+        if (cause === undefined) this.#options.broker?.wake([{ dagRunId: null, taskIds: null }]);
+        else log.warn({ dag: dagId, cause }, "a timetable failed");
+      } catch (error) {
+        log.error({ dag: dagId, cause: messageOf(error) }, "a timetable could not be asked; it is tried again");
+      }
+    });
   }
 
   async #list(tree: DagTree): Promise<readonly string[]> {

@@ -446,6 +446,13 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  BACKFILL_NOT_FORESEEN: {
+    message:
+      "The dates of a backfill of {dagId} come from the code of its timetable ({timetable}), which only the dag-processor runs, so a dry run cannot tell them. Create the backfill, and `millrace backfill pause` it to look at its dates first.",
+    httpStatus: 422,
+    exitCode: 1,
+    retryable: false,
+  },
   BACKFILL_EMPTY: {
     message:
       "The schedule of {dagId} has no date from {from} to {to} whose interval is over, so there is nothing to backfill.",

@@ -28,7 +28,7 @@ export function PreviewSummary({ preview }: { readonly preview: DagPreview }): R
   const { summary, remarks, due, max_active_runs, catchup } = preview;
   return (
     <>
-      <p>{summary}</p>
+      <p className="summary">{summary}</p>
       {due > MANY_RUNS ? (
         <p className="warning" role="note">
           {due.toLocaleString("en-US")} runs are due at once

@@ -2,6 +2,7 @@ import type { BackfillRow } from "@millrace/shared/db";
 import type { Column } from "../../output/format.ts";
 
 export const stateOf = (backfill: BackfillRow): string => {
+  if (backfill.planError !== null) return "failed";
   if (backfill.completedAt !== null) return backfill.isPaused ? "cancelled" : "completed";
   return backfill.isPaused ? "paused" : "active";
 };
@@ -25,5 +26,7 @@ export const BACKFILL_COLUMNS: readonly Column<BackfillRow>[] = [
   { key: "rate", value: (b) => b.rate, for: "programs" },
   { key: "created_at", value: (b) => b.createdAt, for: "programs" },
   { key: "completed_at", value: (b) => b.completedAt, for: "programs" },
+  { key: "is_planned", value: (b) => b.isPlanned, for: "programs" },
+  { key: "plan_error", value: (b) => b.planError, for: "programs" },
   { key: "triggering_user_name", value: (b) => b.triggeringUserName, for: "programs" },
 ];

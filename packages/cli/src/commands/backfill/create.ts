@@ -103,7 +103,8 @@ async function show(io: Io, { db, config }: DatabaseWork, id: number, options: O
   await wakeSchedulers(config, null);
   const created = await getBackfill(db, id);
   if (options.output === "table") {
-    io.out(`backfill ${id} of ${created.dagId}: ${created.total} dates, ${created.maxActiveRuns} at once\n`);
+    const dates = created.isPlanned ? `${created.total} dates` : "the dates that its timetable tells the dag-processor";
+    io.out(`backfill ${id} of ${created.dagId}: ${dates}, ${created.maxActiveRuns} at once\n`);
   }
   if (created.dagIsPaused) {
     io.note(`${created.dagId} is paused: the runs wait until \`millrace dags unpause ${created.dagId}\``);
@@ -111,5 +112,7 @@ async function show(io: Io, { db, config }: DatabaseWork, id: number, options: O
   const watch = options.wait === true ? (await import("./watch-backfill.ts")).watchBackfill : undefined;
   const backfill = (await watch?.(io, db, id)) ?? created;
   if (options.output !== "table") await printList(io, options.output, BACKFILL_COLUMNS, [backfill]);
-  if (options.wait === true && (backfill.failed > 0 || backfill.isPaused)) throw new Ended(1);
+  if (backfill.planError !== null) io.note(backfill.planError);
+  const hasFailed = backfill.failed > 0 || backfill.isPaused || backfill.planError !== null;
+  if (options.wait === true && hasFailed) throw new Ended(1);
 }

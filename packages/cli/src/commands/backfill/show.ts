@@ -35,6 +35,7 @@ export const show = (io: Io): Command =>
       const backfill = options.wait === true ? await watchBackfill(io, db, id) : await getBackfill(db, id);
       if (options.output !== "table") return await printList(io, options.output, BACKFILL_COLUMNS, [backfill]);
       io.out(`${textOf(io, advanceOf(backfill))}\n`);
+      if (backfill.planError !== null) io.note(backfill.planError);
       if (backfill.skipped === 0) return;
       await printList(io, "table", SKIPPED_COLUMNS, await listSkippedDates(db, id, SKIPPED_SHOWN));
       if (backfill.skipped > SKIPPED_SHOWN) io.note(`${SKIPPED_SHOWN} of ${backfill.skipped} dates without a run`);

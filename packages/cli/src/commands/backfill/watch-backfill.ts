@@ -17,8 +17,10 @@ export const advanceOf = (backfill: BackfillRow): Advance => ({
   note: noteOf(backfill),
 });
 
-function noteOf({ completedAt, isPaused, dagIsPaused }: BackfillRow): string | undefined {
+function noteOf({ completedAt, isPaused, dagIsPaused, isPlanned, planError }: BackfillRow): string | undefined {
+  if (planError !== null) return "its timetable failed";
   if (completedAt !== null) return isPaused ? "cancelled" : undefined;
+  if (!isPlanned) return "the dag-processor asks its timetable for the dates";
   return isPaused ? "paused" : dagIsPaused ? "its DAG is paused" : undefined;
 }
 

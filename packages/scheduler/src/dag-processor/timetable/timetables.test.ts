@@ -1,7 +1,19 @@
 // Schedules that are code of a DAG's file: asked in the processor's child, stored, and consumed by schedulers.
-import { DagVersions, setPaused, triggerRun, type Queryable } from "@millrace/shared/db";
+import {
+  backfillsToPlan,
+  cancelBackfill,
+  createBackfill,
+  DagVersions,
+  fillBackfill,
+  getBackfill,
+  previewBackfill,
+  setPaused,
+  triggerRun,
+  type Queryable,
+} from "@millrace/shared/db";
 import { testDatabase } from "@millrace/testkit";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { closeBackfills } from "../../runs/backfill-filler.ts";
 import { createDueRuns } from "../../runs/create-due-runs.ts";
 import { DagProcessor } from "../dag-processor.ts";
 import { testDagFolder, type TestDagFolder } from "../fixtures/dag-folder.ts";
@@ -205,4 +217,95 @@ describe("a timetable that fails", () => {
       expect((await readDags(db))["bad"]?.nextDagrun).not.toBeNull();
     },
   );
+});
+
+describe("a backfill over a timetable of a DAG's file", () => {
+  const request = {
+    dagId: "three",
+    from: new Date("2026-01-02T00:00Z"),
+    to: new Date("2026-01-02T12:00Z"),
+    user: "ada",
+  };
+  const fill = async () =>
+    await db.transaction(async (tx) => await fillBackfill(tx, new DagVersions(db), [], () => undefined));
+  const dates = async () =>
+    (await db.read<{ at: Date }>("select logical_date as at from dag_run where run_type = 'backfill' order by id")).map(
+      ({ at }) => at.toISOString().slice(11, 16),
+    );
+
+  test("gets its dates from the processor, and goes on as any other", async () => {
+    const folder = await testDagFolder({ "a.ts": catchingUp() });
+    const processor = processorOf(folder);
+    await processor.processOnce();
+    const id = await createBackfill(db, new DagVersions(db), { ...request, runBackwards: true });
+    expect(await getBackfill(db, id)).toMatchObject({ isPlanned: false, planError: null, total: 0, completedAt: null });
+    // Without dates there is nothing to do, and it is not over.
+    expect(await fill()).toBeUndefined();
+    await closeBackfills({ db, log: silent });
+    await processor.processOnce();
+    expect(await getBackfill(db, id)).toMatchObject({ isPlanned: true, total: 5, pending: 5, completedAt: null });
+    expect(await fill()).toMatchObject({ runs: 5 });
+    expect(await dates()).toEqual(["12:00", "09:00", "06:00", "03:00", "00:00"]);
+  });
+
+  test("is asked once by many processors, and not at all once it is cancelled", async () => {
+    const folder = await testDagFolder({ "a.ts": catchingUp() });
+    await processorOf(folder).processOnce();
+    const id = await createBackfill(db, new DagVersions(db), request);
+    await Promise.all([1, 2, 3].map(() => processorOf(folder).processOnce()));
+    expect(await getBackfill(db, id)).toMatchObject({ isPlanned: true, total: 5 });
+    await cancelBackfill(db, id, "ada");
+    const second = await createBackfill(db, new DagVersions(db), request);
+    await cancelBackfill(db, second, "ada");
+    expect(await db.run(backfillsToPlan, [])).toEqual([]);
+    await processorOf(folder).processOnce();
+    expect(await getBackfill(db, second)).toMatchObject({ isPlanned: false, total: 0 });
+  });
+
+  test("asks for no date that is still to come, and says so when none is left", async () => {
+    const now = Date.now();
+    const folder = await testDagFolder({ "a.ts": catchingUp(new Date(now - 4 * 3_600_000).toISOString()) });
+    const processor = processorOf(folder);
+    await processor.processOnce();
+    const from = new Date(now - 4 * 3_600_000);
+    const some = await createBackfill(db, new DagVersions(db), { ...request, from, to: new Date(now + 86_400_000) });
+    await processor.processOnce();
+    expect(await getBackfill(db, some)).toMatchObject({ total: 1 });
+    await cancelBackfill(db, some, "ada");
+    const none = await createBackfill(db, new DagVersions(db), {
+      ...request,
+      from: new Date(now - 3_600_000),
+      to: new Date(now + 86_400_000),
+    });
+    await processor.processOnce();
+    const { planError, completedAt } = await getBackfill(db, none);
+    expect(planError).toMatch(/The schedule of three has no date from .* whose interval is over/);
+    expect(completedAt).not.toBeNull();
+  });
+
+  test("ends with the reason when the timetable fails, and the next one can be made", async () => {
+    const folder = await testDagFolder({
+      "a.ts": catchingUp()
+        .replace("next({", "next({ latest, ")
+        .replace("const LENGTH", 'if (latest) throw new Error("no calendar"); const LENGTH'),
+    });
+    const processor = processorOf(folder);
+    await processor.processOnce();
+    expect(await warnings()).toEqual([]);
+    const id = await createBackfill(db, new DagVersions(db), request);
+    await processor.processOnce();
+    const { planError, completedAt } = await getBackfill(db, id);
+    expect(planError).toMatch(/Its timetable failed.*\nError: no calendar\n\s+at .*a\.ts:\d+/);
+    expect(completedAt).not.toBeNull();
+    expect((await readDags(db))["three"]?.nextDagrun).not.toBeNull();
+    await createBackfill(db, new DagVersions(db), request);
+  });
+
+  test("cannot be tried without a processor", async () => {
+    await processorOf(await testDagFolder({ "a.ts": catchingUp() })).processOnce();
+    await expect(previewBackfill(db, new DagVersions(db), request)).rejects.toMatchObject({
+      code: "BACKFILL_NOT_FORESEEN",
+      message: expect.stringContaining("every three hours"),
+    });
+  });
 });

@@ -4,10 +4,11 @@ import { judgeDate } from "../../model/index.ts";
 import type { DagVersions } from "../dag-versions.ts";
 import type { Database } from "../database.ts";
 import { defineStatement } from "../statement.ts";
-import { insertBackfill, insertBackfillDates } from "../statements/insert-backfill.ts";
+import { insertBackfill } from "../statements/insert-backfill.ts";
 import { insertLog } from "../statements/insert-log.ts";
 import { runsOfDates } from "../statements/runs-of-dates.ts";
 import { planBackfill, type BackfillRequest } from "./plan-backfill.ts";
+import { storeDates } from "./store-dates.ts";
 
 export const DEFAULT_BACKFILL_MAX_ACTIVE_RUNS = 10;
 
@@ -17,7 +18,8 @@ const readActiveBackfill = defineStatement<readonly [dagId: string], { readonly 
 });
 
 /**
- * With all its dates, in one transaction; the caller wakes the schedulers after it. Gives its id.
+ * With all its dates, in one transaction, or where only the code of the DAG's file knows them without: the dag-processor
+ * asks it and adds them. The caller wakes the schedulers after it. Gives its id.
  * @throws AppError as `planBackfill`, and BACKFILL_ACTIVE.
  */
 export async function createBackfill(db: Database, versions: DagVersions, request: BackfillRequest): Promise<number> {
@@ -35,16 +37,11 @@ export async function createBackfill(db: Database, versions: DagVersions, reques
         request.runBackwards ?? false,
         request.runOnLatestVersion ?? true,
         user,
+        dates !== undefined,
       ]);
       if (created === undefined) return undefined;
-      await tx.run(insertBackfillDates, [
-        created.id,
-        dates.map((date) => new Date(date.logicalDate)),
-        dates.map((date) => new Date(date.interval.start)),
-        dates.map((date) => new Date(date.interval.end)),
-        dates.map((date) => new Date(date.runAfter)),
-      ]);
-      const extra = `backfill ${created.id}: ${dates.length} dates`;
+      if (dates !== undefined) await storeDates(tx, created.id, dates);
+      const extra = `backfill ${created.id}: ${dates === undefined ? "dates to be asked for" : `${dates.length} dates`}`;
       await tx.run(insertLog, [["create_backfill"], [dagId], [null], [null], [null], [null], [user], [extra]]);
       return created.id;
     },
@@ -62,14 +59,15 @@ export interface PreviewedDate {
 
 /**
  * The dates that would get a run now, in the order of their turns. Changes nothing.
- * @throws AppError as `planBackfill`.
+ * @throws AppError as `planBackfill`, and BACKFILL_NOT_FORESEEN.
  */
 export async function previewBackfill(
   db: Database,
   versions: DagVersions,
   request: BackfillRequest,
 ): Promise<{ readonly dates: readonly PreviewedDate[]; readonly leftOut: number }> {
-  const { dates } = await planBackfill(db, versions, request);
+  const { dates, schedule } = await planBackfill(db, versions, request);
+  if (dates === undefined) throw new AppError("BACKFILL_NOT_FORESEEN", { dagId: request.dagId, timetable: schedule });
   const existing = await db.run(runsOfDates, [request.dagId, dates.map((date) => new Date(date.logicalDate))]);
   const states = new Map(existing.map((run) => [run.logicalDate.getTime(), run.state]));
   const found = dates.flatMap(({ logicalDate }): PreviewedDate[] => {

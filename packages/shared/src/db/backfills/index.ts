@@ -1,3 +1,4 @@
+export { answerPlan, type BackfillAnswer } from "./answer-plan.ts";
 export { cancelBackfill, setBackfillPaused } from "./change-backfill.ts";
 export {
   createBackfill,
@@ -6,4 +7,4 @@ export {
   type PreviewedDate,
 } from "./create-backfill.ts";
 export { fillBackfill, type FilledBackfill } from "./fill-backfill.ts";
-export type { BackfillRequest } from "./plan-backfill.ts";
+export { MOST_DATES, type BackfillRequest } from "./plan-backfill.ts";

@@ -2,7 +2,14 @@
 // dry run, which therefore refuse the same.
 import { setImmediate } from "node:timers/promises";
 import { AppError } from "../../errors/index.ts";
-import { datesOfBackfill, refuseBackfill, type PlannedRun, type ReprocessBehavior } from "../../model/index.ts";
+import {
+  datesOfBackfill,
+  refuseBackfill,
+  summarizeSchedule,
+  timeOf,
+  type PlannedRun,
+  type ReprocessBehavior,
+} from "../../model/index.ts";
 import type { DagVersions } from "../dag-versions.ts";
 import type { Database } from "../database.ts";
 import { defineStatement } from "../statement.ts";
@@ -27,8 +34,10 @@ export interface BackfillRequest {
 
 export interface PlannedBackfill {
   readonly conf: Readonly<Record<string, unknown>>;
-  /** In the order of their turns. */
-  readonly dates: readonly PlannedRun[];
+  /** In the order of their turns. Undefined: only the code of the DAG's file knows them. */
+  readonly dates: readonly PlannedRun[] | undefined;
+  /** The schedule in words. */
+  readonly schedule: string;
 }
 
 /** More than any run history is looked at for; a finer schedule over a longer time is asked for in parts. */
@@ -67,6 +76,8 @@ export async function planBackfill(
   if (refusal?.kind === "order") {
     throw new AppError("BACKFILL_ORDER_INVALID", { dagId, tasks: refusal.tasks.join(", "), cause: refusal.cause });
   }
+  const schedule = summarizeSchedule(graph.spec.schedule);
+  if (timeOf(graph.spec.schedule).kind === "custom") return { conf, dates: undefined, schedule };
   const [newest] = await db.run(newestInterval, [dagId]);
   const dates: PlannedRun[] = [];
   for (const date of datesOfBackfill(graph.spec, { ...range, anchor: newest?.end.getTime() })) {
@@ -78,5 +89,5 @@ export async function planBackfill(
   if (dates.length === 0) {
     throw new AppError("BACKFILL_EMPTY", { dagId, from: request.from.toISOString(), to: request.to.toISOString() });
   }
-  return { conf, dates: request.runBackwards === true ? dates.toReversed() : dates };
+  return { conf, schedule, dates: request.runBackwards === true ? dates.toReversed() : dates };
 }

@@ -12,6 +12,7 @@ import * as connections from "./0011-connections.ts";
 import * as assetConsumers from "./0012-asset-consumers.ts";
 import * as callbackTrigger from "./0013-callback-trigger.ts";
 import * as renderedFields from "./0014-rendered-fields.ts";
+import * as backfillPlan from "./0016-backfill-plan.ts";
 
 export interface Migration {
   readonly name: string;
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly Migration[] = [
   assetConsumers,
   callbackTrigger,
   renderedFields,
+  backfillPlan,
 ];

@@ -21,6 +21,10 @@ export interface BackfillRow {
   readonly completedAt: Date | null;
   readonly updatedAt: Date;
   readonly triggeringUserName: string | null;
+  /** False: the dag-processor is still to ask the code of the DAG's file for the dates. */
+  readonly isPlanned: boolean;
+  /** Why that code gave none; the backfill is over. */
+  readonly planError: string | null;
   /** Dates. `total` is the sum of all the others but `left`. */
   readonly total: number;
   /** That are to become runs. */
@@ -117,7 +121,7 @@ export async function listSkippedDates(db: Reader, backfillId: number, limit: nu
 
 /** Seconds until nothing is left, if it goes on as of late; null when nothing can be said, as of a paused one. */
 export function secondsLeft(backfill: BackfillRow): number | null {
-  const { left, rate, completedAt, isPaused, dagIsPaused } = backfill;
-  if (completedAt !== null || left === 0) return 0;
+  const { left, rate, completedAt, isPaused, dagIsPaused, isPlanned } = backfill;
+  if (completedAt !== null || (left === 0 && isPlanned)) return 0;
   return rate === null || rate === 0 || isPaused || dagIsPaused ? null : left / rate;
 }

@@ -10,7 +10,7 @@ export const completeBackfills = defineStatement<readonly [], { readonly id: num
   name: "complete-backfills",
   sql: `
 update backfill b set completed_at = now(), updated_at = now()
-where b.completed_at is null
+where b.completed_at is null and b.is_planned
   and not exists (select from backfill_dag_run d where d.backfill_id = b.id and d.is_pending)
   and not exists (select from dag_run r where r.backfill_id = b.id and r.state in ('queued', 'running'))
 returning b.id, b.dag_id as "dagId"`,

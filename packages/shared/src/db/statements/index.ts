@@ -55,6 +55,7 @@ export * from "./move-runs.ts";
 export * from "./neighbour-runs.ts";
 export * from "./pause-failing-dags.ts";
 export * from "./put-alias-assets.ts";
+export * from "./plan-backfill.ts";
 export * from "./queue-tasks.ts";
 export * from "./queued-events.ts";
 export * from "./read-admission.ts";

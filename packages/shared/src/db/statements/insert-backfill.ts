@@ -13,14 +13,16 @@ export const insertBackfill = defineStatement<
     runBackwards: boolean,
     runOnLatestVersion: boolean,
     user: string,
+    /** False: its dates follow. */
+    isPlanned: boolean,
   ],
   { readonly id: number }
 >({
   name: "insert-backfill",
   sql: `
 insert into backfill (dag_id, from_date, to_date, dag_run_conf, reprocess_behavior, max_active_runs, run_backwards,
-  run_on_latest_version, triggering_user_name)
-values ($1, $2, $3, $4::jsonb, $5, $6, $7, $8, left($9, 512))
+  run_on_latest_version, triggering_user_name, is_planned)
+values ($1, $2, $3, $4::jsonb, $5, $6, $7, $8, left($9, 512), $10)
 on conflict (dag_id) where completed_at is null do nothing
 returning id`,
 });
