@@ -108,7 +108,11 @@ export class DagProcessor implements Service {
 
   /** Brings the database up to date once, without a service: reads what is new since the last time, or all. */
   async processOnce(): Promise<Processed> {
-    await this.#source.refresh(true).finally(() => this.#tellProblem());
+    try {
+      await this.#source.refresh(true);
+    } finally {
+      await this.#tellProblem();
+    }
     const read = new Map<string, FileRead["result"]>();
     this.#listedAt = -Infinity;
     const stale = await this.#look(read);

@@ -36,7 +36,7 @@ export type Inputs<A extends object, Rule extends TriggerRule> = { readonly [K i
 export type Lists<A extends object> = { readonly [K in keyof A]: ListOf<Exclude<A[K], undefined>> };
 
 /** What the instances of a mapped task return that return something. */
-export type Returned<R> = Exclude<OutputOf<R>, undefined | void>; // eslint-disable-line @typescript-eslint/no-invalid-void-type -- what a handler without a value returns
+export type Returned<R> = Exclude<OutputOf<R>, undefined | void>;
 
 /** Maps a task: it is placed with one instance for each element. Call one of these, once, in place of the factory. */
 export interface Mappable<A extends object, R> {

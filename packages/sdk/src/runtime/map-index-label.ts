@@ -25,7 +25,7 @@ export function renderMapIndex(
     if (value === undefined) isComplete = false;
     return typeof value === "string" ? value : JSON.stringify(value);
   });
-  return isComplete && label !== "" ? [...label].slice(0, MAX_LABEL).join("") : undefined;
+  return isComplete && label !== "" ? Array.from(label).slice(0, MAX_LABEL).join("") : undefined;
 }
 
 function fieldOf(value: unknown, name: string): unknown {

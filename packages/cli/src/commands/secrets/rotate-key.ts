@@ -6,7 +6,8 @@ import { withSecrets } from "../../open-secrets.ts";
 
 export const rotateKey = (io: Io): Command =>
   newCommand(io, "rotate-key", {
-    about: "Encrypt every variable and connection, and what waiting tasks gave their triggers, anew with the first key of core.encryption_key.",
+    about:
+      "Encrypt every variable and connection, and what waiting tasks gave their triggers, anew with the first key of core.encryption_key.",
     examples: ["secrets rotate-key"],
   })
     .addHelpText(
