@@ -78,6 +78,7 @@ export class Scheduler implements Service {
   async start(): Promise<void> {
     if (this.#loop !== undefined) return;
     await this.#job.start();
+    if (this.#stopping) return;
     this.#deps.broker.onReconnect(() => {
       // The broker may have been emptied while it was away.
       this.#recovery.sendAgain(0).catch((error: unknown) => {

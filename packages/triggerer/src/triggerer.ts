@@ -81,6 +81,7 @@ export class Triggerer implements Service {
     if (this.#loop !== undefined) return;
     await this.#job.start();
     await this.#deps.broker.onTriggererCall(() => this.#gate.set());
+    if (this.#isStopping()) return;
     this.#gate.set();
     this.#loop = this.#run();
     await this.#looks.start();

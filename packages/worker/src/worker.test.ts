@@ -48,6 +48,14 @@ afterAll(async () => {
 });
 
 async function start(settings: Readonly<Record<string, unknown>> = {}) {
+  const built = build(settings);
+  await built.worker.start();
+  return built;
+}
+
+const nobody = () => Promise.resolve();
+
+function build(settings: Readonly<Record<string, unknown>> = {}, onSignal: () => Promise<void> = nobody) {
   const config = loadConfig({
     env: {},
     cwd: folder,
@@ -63,12 +71,13 @@ async function start(settings: Readonly<Record<string, unknown>> = {}) {
   const own = new Database({ url: link.url, applicationName: "worker", maxConnections: 4, maxRetries: 1, log: quiet });
   const wakes: Wake[] = [];
   let handle: (message: AttemptMessage) => Promise<void> = () => Promise.resolve();
-  const nobody = () => Promise.resolve();
+  let consumers = 0;
   const broker: Broker = {
     target: "memory",
     check: nobody,
     send: nobody,
     consume: (options) => {
+      consumers++;
       handle = (message) => options.handle(message, "default");
       return { start: nobody, stop: nobody, pause: nobody, silentMs: () => 0 };
     },
@@ -76,20 +85,19 @@ async function start(settings: Readonly<Record<string, unknown>> = {}) {
     takeWakes: () => Promise.resolve([]),
     interruptTake: () => undefined,
     signalAttempts: () => undefined,
-    onSignal: nobody,
+    onSignal,
     callTriggerers: () => undefined,
     onTriggererCall: nobody,
     onReconnect: () => undefined,
     close: nobody,
   };
   const worker = createWorker({ db: own, broker, config, log });
-  await worker.start();
   onTestFinished(async () => {
     link.heal();
     await worker.stop();
     await own.close();
   });
-  return { worker, wakes, deliver: (message: AttemptMessage) => handle(message) };
+  return { worker, wakes, consumers: () => consumers, deliver: (message: AttemptMessage) => handle(message) };
 }
 
 /** A queued attempt of a task that does what `act` says. */
@@ -305,4 +313,22 @@ test("a full disk takes the log of an attempt and nothing else, and is told once
   await waitUntil(() => lines.some((line) => line.includes("ENOSPC")), { what: "it is told" });
   expect(lines.filter((line) => line.includes("could not be written"))).toHaveLength(1);
   expect(await readFile(join(folder, "artifacts", "h.mjs"), "utf8")).toContain("artifact");
+});
+
+test("a worker that is told to stop while it starts takes nothing any more", async () => {
+  let reached: () => void = () => undefined;
+  let goOn: () => void = () => undefined;
+  const isThere = new Promise<void>((resolve) => (reached = resolve));
+  const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
+  const { worker, consumers } = build({}, async () => {
+    reached();
+    await mayGoOn;
+  });
+  const starting = worker.start();
+  await isThere;
+  const stopping = worker.stop();
+  goOn();
+  await Promise.all([starting, stopping]);
+  expect(consumers()).toBe(0);
+  expect(await db.read("select state from job")).toEqual([{ state: "success" }]);
 });

@@ -26,6 +26,7 @@ export class Worker implements Service {
   readonly #runner: AttemptRunner;
   readonly #callbacks: CallbackRunner;
   #consumer: Consumer | undefined;
+  #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
   readonly #handling = new Set<Promise<void>>();
 
@@ -78,14 +79,25 @@ export class Worker implements Service {
     });
   }
 
-  async start(): Promise<void> {
-    if (this.#consumer !== undefined) return;
+  start(): Promise<void> {
+    return (this.#starting ??= this.#start());
+  }
+
+  /** Told to stop meanwhile, it goes no step further: what it took then would find a worker that is no more. */
+  async #start(): Promise<void> {
     const { broker, config } = this.#deps;
-    await this.#job.start();
-    await this.#pool.start();
-    await this.#heartbeats.start();
-    await this.#callbacks.start();
-    await broker.onSignal((ids) => this.#heartbeats.lookAt(ids));
+    const steps = [
+      () => this.#job.start(),
+      () => this.#pool.start(),
+      () => this.#heartbeats.start(),
+      () => this.#callbacks.start(),
+      () => broker.onSignal((ids) => this.#heartbeats.lookAt(ids)),
+    ];
+    for (const step of steps) {
+      if (this.#stopping !== undefined) return;
+      await step();
+    }
+    if (this.#stopping !== undefined) return;
     const { queues, concurrency } = config.workers;
     this.#consumer = broker.consume({ queues, concurrency, handle: (message) => this.#handle(message) });
     await this.#consumer.start();
@@ -97,6 +109,11 @@ export class Worker implements Service {
 
   async #stop(): Promise<void> {
     const { log, config } = this.#deps;
+    if (this.#consumer === undefined) {
+      // It may still wait for Postgres, to register itself.
+      await this.#job.stop();
+      await this.#starting?.catch(() => undefined);
+    }
     if (this.#handling.size > 0) log.info({ attempts: this.#handling.size }, "waiting for running attempts to end");
     // The grace runs from the signal: pausing waits for what is being handled.
     const grace = setTimeout(() => {

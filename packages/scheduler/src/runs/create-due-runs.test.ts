@@ -1,4 +1,4 @@
-import { Dag } from "@millrace/sdk";
+import { cron, Dag } from "@millrace/sdk";
 import { DagVersions, Database, type Queryable } from "@millrace/shared/db";
 import { loadConfig } from "@millrace/shared/config";
 import { createLogger } from "@millrace/shared/observability";
@@ -42,6 +42,31 @@ it("gives every interval that was missed while no scheduler lived its run, witho
   // As many as max_active_runs has room for; the rest follow when those are done.
   expect((await create()).created).toBe(0);
   expect(await intervals()).toEqual(["05:00", "06:00", "07:00", "08:00", "09:00"]);
+});
+
+it.each([
+  // There is no 02:30 on 30 March, the clocks go from 02:00 to 03:00; on 26 October there are two.
+  ["is left out", "2025-03-28T01:30Z", ["03-28 01:30", "03-29 01:30", "03-30 01:30", "03-31 00:30"]],
+  ["comes twice", "2025-10-24T00:30Z", ["10-24 00:30", "10-25 00:30", "10-26 00:30", "10-27 01:30"]],
+])("gives each day one run when its hour %s while no scheduler lived", async (_what, first, expected) => {
+  const schedule = cron("30 2 * * *", { timezone: "Europe/Berlin" });
+  const dag = new Dag("nightly", { schedule, startDate: new Date(first), catchup: true });
+  dag.task("a", () => 1)();
+  await putDag(db, dag.spec());
+  await db.read(
+    `update dag set next_dagrun = $1::timestamptz, next_dagrun_data_interval_start = $1::timestamptz,
+      next_dagrun_data_interval_end = $1::timestamptz + interval '1 day',
+      next_dagrun_create_after = $1::timestamptz + interval '1 day', max_active_runs = 4`,
+    [first],
+  );
+  await create();
+  expect(
+    (
+      await db.read<{ at: string }>(
+        "select to_char(logical_date at time zone 'utc', 'MM-DD HH24:MI') as at from dag_run order by logical_date",
+      )
+    ).map((run) => run.at),
+  ).toEqual(expected);
 });
 
 it("gives an interval one run, whoever looks at the same time", async () => {

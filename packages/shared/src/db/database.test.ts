@@ -1,8 +1,9 @@
 import { createServer, connect, type AddressInfo } from "node:net";
+import { createLogger } from "../observability/index.ts";
 import { openProxyTo, testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "./fixtures/seed.ts";
-import { CommitUnknownError, defineStatement, isUnavailable, type Database } from "./index.ts";
+import { CommitUnknownError, Database, defineStatement, isUnavailable } from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url);
@@ -234,4 +235,52 @@ test("bigint columns come as numbers", async () => {
   expect(await db.read("select 9007199254740991::bigint as n, null::bigint as none")).toEqual([
     { n: Number.MAX_SAFE_INTEGER, none: null },
   ]);
+});
+
+test("a connection that breaks just as it is handed from one to the next ends nobody, and the next takes another", async () => {
+  const { hostname, port } = new URL(database.url);
+  const fatal = Buffer.from("SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
+  const error = Buffer.concat([Buffer.from("E"), Buffer.alloc(4), fatal]);
+  error.writeUInt32BE(4 + fatal.length, 1);
+  let breaks = false;
+  // In one piece with the end of an answer: then the next has the connection already, and nothing of it has run.
+  const way = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    client.pipe(server);
+    server.on("data", (chunk: Buffer) => {
+      const isEnd = breaks && chunk.at(-6) === "Z".charCodeAt(0);
+      client.write(isEnd ? Buffer.concat([chunk, error]) : chunk);
+      if (isEnd) breaks = false;
+    });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      one.on("close", () => other.destroy());
+      one.on("error", () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => way.listen(0, "127.0.0.1", resolve));
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(way.address() as AddressInfo).port}`;
+  const narrow = new Database({
+    url: url.toString(),
+    applicationName: "narrow",
+    // One of them is for heartbeats.
+    maxConnections: 2,
+    maxRetries: 3,
+    log: createLogger({ level: "silent", name: "test" }),
+  });
+  try {
+    await narrow.read("select 1");
+    breaks = true;
+    const [first, second] = await Promise.all([
+      narrow.read<{ n: number }>("select 1 as n"),
+      narrow.transaction(async (tx) => await tx.run(readValue, ["a"])),
+    ]);
+    expect([first, second]).toEqual([[{ n: 1 }], [{ val: "-" }]]);
+  } finally {
+    await narrow.close();
+    way.close();
+  }
 });

@@ -86,6 +86,9 @@ export class Database implements Queryable {
       pipeline: true,
       types,
     });
+    // Between the pool, which lets go of a connection as it gives it away, and whoever waited for it nobody listens; what the
+    // server says in that moment is told again by the connection's next query.
+    pool.on("connect", (client) => client.on("error", () => undefined));
     // An idle connection that the server closed; the next query takes another.
     pool.on("error", (error) => this.#options.log.warn({ cause: error.message }, "a database connection was lost"));
     return pool;
