@@ -1,6 +1,8 @@
-// `npm run test:chaos -- [--seed S | --seeds A,B,…] [--minutes N] [--points] [--speed] [--all] [--at-once K] [--keep FOLDER]`: the fault
-// suite. Without a seed six fixed ones; `--points`, alone or beside seeds, goes through the crash points, `--speed` measures
-// what is promised of times, `--all` is all of it. Each seed is one test, and so is each crash point with each action, and each time. Ends with the line `chaos: P passed, F failed`.
+// The fault suite: `npm run test:chaos -- [--seed S | --seeds A,B,…] [--minutes N] [--points] [--speed] [--all]`. Without a
+// seed six fixed ones; `--points`, alone or beside seeds, goes through the crash points, `--speed` measures what is promised
+// of times (`--redis-away SECONDS`, 30 by default), `--all` is all of it. `--at-once K` plays so many beside each other,
+// `--keep FOLDER` says where what fails is kept. Each seed is one test, and so is each crash point with each action, and
+// each time. Ends with the line `chaos: P passed, F failed`.
 import { existsSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "1" },
     points: { type: "boolean", default: false },
     speed: { type: "boolean", default: false },
+    "redis-away": { type: "string", default: "30" },
     all: { type: "boolean", default: false },
     "at-once": { type: "string", default: "1" },
     keep: { type: "string", default: join(tmpdir(), "millrace-chaos-failures") },
@@ -38,8 +41,9 @@ const seeds =
         ? []
         : SEEDS;
 const minutes = Number(values.minutes);
-if (![...seeds, minutes].every(Number.isFinite)) {
-  console.error("--seed, --seeds and --minutes take numbers");
+const redisAway = Number(values["redis-away"]);
+if (![...seeds, minutes, redisAway].every(Number.isFinite)) {
+  console.error("--seed, --seeds, --minutes and --redis-away take numbers");
   process.exit(2);
 }
 
@@ -96,7 +100,7 @@ if (values.speed || values.all) {
         ? `, MISSED and forgiven at a load of ${loadavg()[0]?.toFixed(0)} on ${cores} cores`
         : "";
     console.log(`${isKept ? "ok    " : "FAILED"} ${what}: ${measured}, at most ${atMost} s${missed} (${detail})`);
-  });
+  }, redisAway);
 }
 const lane = async () => {
   for (let trial = waiting.shift(); trial !== undefined; trial = waiting.shift()) {
@@ -120,7 +124,7 @@ function report({ name, broken, figures }: Outcome, seconds: number): void {
     figures === undefined
       ? ""
       : `: ${figures.faults} faults, ${figures.runs} runs, ${figures.attempts} claims, ${figures.losses} losses, ` +
-        `${figures.callbacks} callbacks, at rest after ${figures.quiesceSeconds} s, machine late by ${figures.lateSeconds} s; ` +
+        `${figures.callbacks} callbacks, ${figures.mapped} mapped tasks, ${figures.events} events, ${figures.answers} answers, at rest after ${figures.quiesceSeconds} s, machine late by ${figures.lateSeconds} s; ` +
         `${CHECKS - broken.length} of ${CHECKS} invariants hold`;
   console.log(`${broken.length === 0 ? "ok    " : "FAILED"} ${name} (${seconds.toFixed(0)} s)${said}`);
   for (const { invariant, by } of broken) {

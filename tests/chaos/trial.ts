@@ -8,13 +8,15 @@ import { check, INVARIANTS, type Broken } from "./check/check.ts";
 import { readEffects } from "./check/effects.ts";
 import { readHistory, type History } from "./check/history.ts";
 import type { Evidence } from "./check/invariants.ts";
+import { Answers } from "./load/answers.ts";
 import { Load } from "./load/load.ts";
 import type { Done } from "./monkey/monkey.ts";
 import { Fleet, TIMES, type FleetOptions } from "./rig/fleet.ts";
+import { whoHoldsTooMuch } from "./rig/watch-resources.ts";
 import { watchSessions } from "./rig/watch-sessions.ts";
 
 /** With fewer that the API took, the faults had nothing to break. */
-const LEAST_RUNS = 10;
+const LEAST_RUNS = 5;
 /** A machine that is busy takes longer and is not at fault as long as something goes on. */
 const STANDSTILL_MS = 60_000;
 /** The load is small and ends: what goes on for this long goes round in circles. */
@@ -49,19 +51,24 @@ export interface Figures {
   readonly attempts: number;
   readonly losses: number;
   readonly callbacks: number;
+  readonly mapped: number;
+  readonly events: number;
+  readonly answers: number;
   readonly quiesceSeconds: number;
   /** By how much the machine was late at worst. */
   readonly lateSeconds: number;
 }
 
-export const CHECKS = Object.keys(INVARIANTS).length + 5;
+export const CHECKS = Object.keys(INVARIANTS).length + 6;
 
 export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
   const fleet = await Fleet.start(trial.fleet);
   try {
     const load = new Load(fleet, trial.seed);
     const watch = watchSessions(fleet);
+    const answers = new Answers(fleet, trial.seed);
     load.start();
+    answers.start();
     // Logged in and taken: before that, faults have nothing to break.
     await waitUntil(() => load.acknowledged.length > 0, { what: "the first run is taken", timeoutMs: 120_000 });
     const { faults, count, plan, broken: more = [] } = await trial.inflict(fleet, load);
@@ -70,9 +77,11 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
     const rest = performance.now();
     await fleet.heal();
     const restless = await comesToRest(fleet);
+    await answers.stop();
     const quiesceSeconds = (performance.now() - rest) / 1000;
     // What a process that lost its attempt still does is to be in the log.
     await sleep(1_500);
+    const greedy = await whoHoldsTooMuch(fleet);
     const client = await fleet.servers.client();
     const history = await readHistory(client);
     await client.end();
@@ -81,6 +90,8 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       effects: await readEffects(fleet.effectsFile),
       acknowledged: load.acknowledged,
       touched: load.touched,
+      deleted: load.deleted,
+      answers: answers.sent,
       faults,
       times: { ...TIMES, late: watch.lateSeconds() },
     };
@@ -95,6 +106,7 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       ),
       ...asBroken("no process ends or errs by itself", fleet.violations),
       ...asBroken("no session holds on", watch.found),
+      ...asBroken("files and connections do not grow", greedy),
     ];
     const outcome = {
       name: trial.name,
@@ -102,7 +114,14 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       figures: figuresOf(history, count, quiesceSeconds, watch.lateSeconds()),
     };
     if (broken.length > 0) {
-      await keep(join(keepIn, trial.name), fleet, { outcome, plan, faults, history, touched: [...load.touched] });
+      await keep(join(keepIn, trial.name), fleet, {
+        outcome,
+        plan,
+        faults,
+        history,
+        touched: [...load.touched],
+        deleted: [...load.deleted],
+      });
     }
     return outcome;
   } catch (error) {
@@ -119,6 +138,8 @@ const asBroken = (invariant: string, by: readonly string[]): Broken[] => (by.len
 async function comesToRest(fleet: Fleet): Promise<string[]> {
   const open = `
     select 'run ' || run_id || ' of ' || dag_id || ' is ' || state as what from dag_run where state in ('queued', 'running')
+    union all
+    select 'an event of asset ' || asset_id || ' waits for ' || target_dag_id from asset_dag_run_queue
     union all
     select 'callback ' || kind || ' of run ' || dag_run_id || ' is ' || state from callback where state in ('pending', 'running')`;
   // Each of them grows with every change: of an attempt, of a run, of a callback.
@@ -153,6 +174,9 @@ function figuresOf(history: History, faults: number, quiesceSeconds: number, lat
     attempts: history.changes.filter((change) => change.to === "running").length,
     losses: history.losses.length,
     callbacks: history.callbacks.length,
+    mapped: history.tasks.filter((task) => task.taskId === "each" && task.mapIndex >= 0).length,
+    events: history.assetEvents.length,
+    answers: history.tasks.filter((task) => task.taskId === "asked" && task.state === "success").length,
     quiesceSeconds: Math.round(quiesceSeconds * 10) / 10,
     lateSeconds: Math.round(lateSeconds * 10) / 10,
   };

@@ -66,7 +66,7 @@ async function tryOut(copy: string, mutation: Mutation, env: NodeJS.ProcessEnv):
 }
 
 function vitest(copy: string, { by, only }: Mutation, env: NodeJS.ProcessEnv) {
-  const args = ["run", ...by, ...(only === undefined ? [] : ["-t", only]), "--reporter=default"];
+  const args = ["run", ...by, ...(only === undefined ? [] : ["-t", only]), "--reporter=default", "--bail=1"];
   const child = spawn(process.execPath, [join(ROOT, "node_modules/vitest/vitest.mjs"), ...args], {
     cwd: copy,
     env: { ...process.env, ...env, NO_COLOR: "1" },

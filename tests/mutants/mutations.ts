@@ -48,8 +48,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "Postgres accepts an epoch that jumps",
     file: "packages/shared/src/db/guard.ts",
-    find: "when n.epoch <> o.epoch + 1",
-    replace: "when n.epoch < o.epoch",
+    find: "when n.epoch = o.epoch + 1 and",
+    replace: "when n.epoch >= o.epoch and",
     by: ["packages/shared/src/db/guard.test.ts"],
   },
   {
@@ -137,6 +137,29 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (row === undefined)\n",
     replace: "if (row === undefined && asked.length > 1_000)\n",
     by: ["packages/worker/src/heartbeat/heartbeats.unit.test.ts"],
+  },
+  {
+    name: "a run that fails fast takes for skipped what another queued",
+    file: "packages/scheduler/src/runs/apply-fail-fast.ts",
+    find: "end.skip.filter((ti) => ids.has(ti.id))",
+    replace: "end.skip",
+    by: ["packages/scheduler/src/model-test/interleavings.test.ts"],
+    only: "fails fast",
+  },
+  {
+    name: "a worker without an answer goes on for ever",
+    file: "packages/worker/src/heartbeat/heartbeats.ts",
+    find: "const before = this.#clock.now() - leaseSeconds * 1000;",
+    replace: "const before = this.#clock.now() - leaseSeconds * 1_000_000;",
+    by: ["packages/worker/src/heartbeat/heartbeats.unit.test.ts"],
+  },
+  {
+    name: "a heartbeat that passed a row over counts as one that is on it",
+    file: `${STATEMENTS}/heartbeat-attempts.ts`,
+    find: 'id in (select id from free) as "isProven"',
+    replace: 'true as "isProven"',
+    by: ATTEMPTS,
+    only: "does not wait for a row that somebody holds",
   },
   {
     name: "an end that stands is reported as stale after its answer was lost",

@@ -1,5 +1,6 @@
 // The checker: shares no code with the engine, reads Postgres and the effect log, and asserts every invariant.
-import { callbacksAreOnce, lossesAreFoundInTime } from "./events.ts";
+import { answersAreTheGiven, eventsStartOneRun, mapsAreWhole } from "./data.ts";
+import { callbacksAreOnce, lossesAreFoundInTime, lostIsKilled } from "./events.ts";
 import * as attempts from "./invariants.ts";
 import { dependenciesHold, limitsHold } from "./limits.ts";
 
@@ -19,6 +20,10 @@ export const INVARIANTS: Readonly<Record<string, attempts.Invariant>> = {
   "what was acknowledged is there": attempts.acknowledgedIsThere,
   "every slot of the schedule once": attempts.everySlotOnce,
   "losses are found in time": lossesAreFoundInTime,
+  "what is lost is killed": lostIsKilled,
+  "mapped tasks are whole and not doubled": mapsAreWhole,
+  "one event, one run": eventsStartOneRun,
+  "answers are those that were given": answersAreTheGiven,
 };
 
 export interface Broken {

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 
 export interface Effect {
-  readonly event: "start" | "end" | "throw" | "callback" | "resume";
+  readonly event: "start" | "tick" | "end" | "throw" | "callback" | "resume";
   /** dag/run/task/map/try */
   readonly key: string;
   readonly taskId: string;

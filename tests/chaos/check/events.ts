@@ -1,7 +1,7 @@
 // Callbacks, and the time in which losses are found.
 import { DAGS } from "./expected.ts";
 import type { Change } from "./history.ts";
-import type { Evidence, Invariant } from "./invariants.ts";
+import { keyOf, type Evidence, type Invariant } from "./invariants.ts";
 
 const KIND: Readonly<Record<string, "onSuccess" | "onFailure">> = { success: "onSuccess", failed: "onFailure" };
 
@@ -23,7 +23,7 @@ export const callbacksAreOnce: Invariant = (evidence) => {
   for (const line of effects.lines) {
     if (line.event !== "callback" || line.callbackKey === undefined) continue;
     heard.set(line.callbackKey, (heard.get(line.callbackKey) ?? 0) + 1);
-    if (!known.has(line.callbackKey))
+    if (!known.has(line.callbackKey) && ![...evidence.deleted].some((run) => line.key.startsWith(`${run}/`)))
       found.push(`a callback ran under ${line.callbackKey}, which Postgres does not know`);
   }
   for (const callback of history.callbacks) {
@@ -70,5 +70,28 @@ export const lossesAreFoundInTime: Invariant = ({ history, faults, times }) => {
     const from = loss.at - silent * 1000;
     const isHindered = hinders.some((f) => f.from <= loss.at && f.to + (times.lease + 3) * 1000 >= from);
     return isHindered ? [] : [`${loss.dagId}.${loss.taskId} in ${loss.runId}: ${loss.text}`];
+  });
+};
+
+const KILLED_SECONDS = 2;
+
+/**
+ * Two seconds after an attempt was taken from its worker its handler does nothing any more. A worker that is frozen cannot
+ * know; it has as long after it goes on.
+ */
+export const lostIsKilled: Invariant = ({ history, effects, faults, times }) => {
+  const graceMs = (KILLED_SECONDS + LATE_TIMES * times.late) * 1000;
+  const frozen = faults.filter(({ fault }) => fault.kind === "freeze" && fault.member.startsWith("worker"));
+  const byKey = new Map<string, number>();
+  for (const change of history.changes) {
+    if (change.from !== "running" || !change.actor.startsWith("millrace scheduler")) continue;
+    if (change.to !== "up_for_retry" && change.to !== "failed") continue;
+    byKey.set(keyOf(change, change.tryNumber), change.at);
+  }
+  return effects.lines.flatMap((line) => {
+    const lost = byKey.get(line.key);
+    if (lost === undefined || line.event === "callback" || line.at <= lost + graceMs) return [];
+    const isExcused = frozen.some((f) => f.from <= lost && line.at <= f.to + graceMs);
+    return isExcused ? [] : [`${line.key} did ${line.event} ${line.at - lost} ms after it was taken from its worker`];
   });
 };

@@ -17,6 +17,8 @@ export interface ExpectedTask {
   readonly waits?: boolean;
   /** It throws in each of its tries. */
   readonly alwaysThrows?: boolean;
+  /** It has no handler that could say anything: it asks people. */
+  readonly asks?: boolean;
 }
 
 export interface ExpectedDag {
@@ -80,6 +82,33 @@ export const DAGS: Readonly<Record<string, ExpectedDag>> = {
     maxActiveTasks: 16,
     tasks: { waited: { ...plain, waits: true }, after_wait: { ...plain, upstream: ["waited"] } },
   },
+  chaos_maps: {
+    maxActiveRuns: 2,
+    maxActiveTasks: 6,
+    tasks: {
+      list: { retries: 2 },
+      each: { ...plain, upstream: ["list"] },
+      total: { retries: 2, upstream: ["each"] },
+    },
+  },
+  chaos_makes: { maxActiveRuns: 4, maxActiveTasks: 16, tasks: { make: plain } },
+  chaos_uses: { maxActiveRuns: 3, maxActiveTasks: 16, tasks: { use: plain } },
+  chaos_asks: {
+    maxActiveRuns: 4,
+    maxActiveTasks: 16,
+    tasks: { asked: { retries: 2, asks: true }, told: { retries: 2, upstream: ["asked"] } },
+  },
+  chaos_rude: { maxActiveRuns: 2, maxActiveTasks: 16, tasks: { blocks: plain, hogs: plain, murders: plain } },
+  chaos_edited: {
+    maxActiveRuns: 4,
+    maxActiveTasks: 16,
+    tasks: {
+      begin: plain,
+      go_on: { ...plain, upstream: ["begin"] },
+      // In some versions of its file.
+      extra: { ...plain, upstream: ["begin"] },
+    },
+  },
   chaos_paced: { maxActiveRuns: 4, maxActiveTasks: 16, tasks: { paced: plain } },
   chaos_ticking: { maxActiveRuns: 3, maxActiveTasks: 16, tasks: { tick: plain } },
 };
@@ -91,7 +120,7 @@ export const FINAL = new Set(["success", "failed", "skipped", "upstream_failed",
 export const OCCUPYING = new Set(["queued", "running", "restarting", "shutdown"]);
 
 const BY_ENGINE: Readonly<Record<string, readonly string[]>> = {
-  none: ["scheduled", "skipped", "upstream_failed", "success", "deferred"],
+  none: ["removed", "scheduled", "skipped", "upstream_failed", "success", "deferred"],
   scheduled: ["queued"],
   queued: ["running", "failed"],
   running: ["success", "failed", "skipped", "up_for_retry", "up_for_reschedule", "deferred"],

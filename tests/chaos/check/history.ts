@@ -64,6 +64,15 @@ export interface CallbackRow {
   readonly output: string | null;
 }
 
+export interface AssetEventRow {
+  readonly id: number;
+  readonly dagId: string;
+  readonly runId: string;
+  readonly taskId: string;
+  /** Runs that it is among the causes of. */
+  readonly runs: number;
+}
+
 export interface Loss {
   readonly dagId: string;
   readonly runId: string;
@@ -81,6 +90,7 @@ export interface History {
   readonly callbacks: readonly CallbackRow[];
   readonly losses: readonly Loss[];
   readonly triggersLeft: number;
+  readonly assetEvents: readonly AssetEventRow[];
 }
 
 const MICROS = (what: string) => `(extract(epoch from ${what}) * 1000000)::float8`;
@@ -119,6 +129,10 @@ export async function readHistory(client: pg.Client): Promise<History> {
     losses: await rows<Loss>(`
       select dag_id as "dagId", run_id as "runId", task_id as "taskId", try_number as "tryNumber",
         ${MILLIS("dttm")} as at, extra as text from log where event = 'heartbeat timeout' order by dttm`),
+    assetEvents: await rows<AssetEventRow>(`
+      select e.id::int as id, e.source_dag_id as "dagId", e.source_run_id as "runId", e.source_task_id as "taskId",
+        (select count(*)::int from dagrun_asset_event t where t.event_id = e.id) as runs
+      from asset_event e order by e.id`),
     triggersLeft: (await rows<{ n: number }>(`select count(*)::int as n from trigger`))[0]?.n ?? 0,
   };
 }

@@ -11,6 +11,10 @@ export interface Evidence {
   readonly acknowledged: readonly Acknowledged[];
   /** `dag/run` that a person cleared or marked. */
   readonly touched: ReadonlySet<string>;
+  /** `dag/run` that a person deleted, or tried to. */
+  readonly deleted: ReadonlySet<string>;
+  /** What was answered to questions, by `dag/run`. */
+  readonly answers: ReadonlyMap<string, ReadonlySet<string>>;
   readonly faults: readonly Done[];
   /** Seconds. */
   readonly times: { readonly lease: number; readonly detection: number; readonly late: number };
@@ -51,12 +55,15 @@ export const eachAttemptStartsOnce: Invariant = ({ effects }) =>
       ),
   );
 
-export const noEffectWithoutHistory: Invariant = ({ history, effects }) => {
+/** `dag/run` of the key of a try. */
+const runOf = (key: string): string => key.split("/").slice(0, 2).join("/");
+
+export const noEffectWithoutHistory: Invariant = ({ history, effects, deleted }) => {
   const claimed = new Set(
     history.changes.filter((change) => change.to === "running").map((change) => keyOf(change, change.tryNumber)),
   );
   return effects.lines
-    .filter((line) => line.event === "start" && !claimed.has(line.key))
+    .filter((line) => line.event === "start" && !claimed.has(line.key) && !deleted.has(runOf(line.key)))
     .map((line) => `${line.key} ran, and Postgres knows of no claim`);
 };
 
@@ -111,6 +118,7 @@ export const successesAreReal: Invariant = (evidence) => {
     effects.of(key).some((line) => events.includes(line.event));
   for (const change of history.changes) {
     if (change.from !== "running" || change.to !== "success") continue;
+    if (taskOf(change)?.asks === true) continue;
     const key = keyOf(change, change.tryNumber);
     const hasBegun = taskOf(change)?.waits === true ? did(key, "start", "resume") : did(key, "start");
     if (!hasBegun) found.push(`${key} succeeded, and its handler never started`);
@@ -180,12 +188,12 @@ function isOwnFailure(_evidence: Evidence, effects: Effects, key: string): boole
   return killedAt !== undefined && start !== undefined && killedAt >= start.at;
 }
 
-export const acknowledgedIsThere: Invariant = ({ history, acknowledged }) => {
+export const acknowledgedIsThere: Invariant = ({ history, acknowledged, deleted }) => {
   const runs = new Set(history.runs.map((run) => `${run.dagId}/${run.runId}`));
   const byKey = groupBy(acknowledged, (ack) => `${ack.dagId}/${ack.runId}`);
   return [
     ...acknowledged
-      .filter((ack) => !runs.has(`${ack.dagId}/${ack.runId}`))
+      .filter((ack) => !runs.has(`${ack.dagId}/${ack.runId}`) && !deleted.has(`${ack.dagId}/${ack.runId}`))
       .map((ack) => `run ${ack.runId} of ${ack.dagId} was acknowledged and is not there`),
     ...[...byKey].filter(([, acks]) => acks.length > 1).map(([run]) => `${run} answers two keys`),
   ];

@@ -47,14 +47,16 @@ export const limitsHold: Invariant = ({ history }) => {
 /** When a task is let go, what it depends on has ended as its rule asks. */
 export const dependenciesHold: Invariant = ({ history }) => {
   const found: string[] = [];
-  const states = new Map<string, string>();
+  /** Of each task the states of its instances, by their indexes. */
+  const states = new Map<string, Map<number, string>>();
   const at = (change: Change, taskId: string) => `${change.dagId}/${change.runId}/${taskId}`;
   for (const change of byCommit(history.changes, (c) => c.to !== "scheduled")) {
     const task = DAGS[change.dagId]?.tasks[change.taskId];
-    const upstream = (task?.upstream ?? []).map((id) => states.get(at(change, id)) ?? "none");
+    const upstream = (task?.upstream ?? []).flatMap((id) => [...(states.get(at(change, id))?.values() ?? ["none"])]);
     if (change.from === "none" && change.to === "scheduled" && !allows(task?.rule ?? "all_success", upstream))
       found.push(`${at(change, change.taskId)} was scheduled while its upstream was ${upstream.join(", ")}`);
-    states.set(at(change, change.taskId), change.to);
+    const own = states.get(at(change, change.taskId)) ?? new Map<number, string>();
+    states.set(at(change, change.taskId), own.set(change.mapIndex, change.to));
   }
   return found;
 };

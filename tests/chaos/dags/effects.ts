@@ -21,17 +21,20 @@ export function note(event: string, more: Readonly<Record<string, unknown>> = {}
   appendFileSync(FILE, `${JSON.stringify(line)}\n`);
 }
 
-/** Works for a while and gives the key of this try, so that a value tells whose it is. */
-export async function work(ms: number): Promise<string> {
+const TICK_MS = 300;
+
+/** Works for a while, and says so; gives the key of this try, so that a value tells whose it is. */
+export async function work(ms: number, { isStarted = false } = {}): Promise<string> {
   const { idempotencyKey, signal } = getContext();
-  note("start");
+  if (!isStarted) note("start");
+  const ticks = setInterval(() => note("tick"), TICK_MS);
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener("abort", () => {
       clearTimeout(timer);
       reject(new Error("stopped"));
     });
-  });
+  }).finally(() => clearInterval(ticks));
   note("end");
   return idempotencyKey;
 }

@@ -12,9 +12,9 @@ export class ApiClient {
 
   /** The status and body, or undefined when there was no answer. */
   async send(
-    method: "POST" | "PATCH",
+    method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
-    body: unknown,
+    body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<{ readonly status: number; readonly body: unknown } | undefined> {
     try {
@@ -25,8 +25,12 @@ export class ApiClient {
         await (this.#loggingIn ??= this.#logIn(base).finally(() => (this.#loggingIn = undefined)));
       const response = await fetch(`${base}${path}`, {
         method,
-        headers: { ...headers, "content-type": "application/json", authorization: `Bearer ${this.#token}` },
-        body: JSON.stringify(body),
+        headers: {
+          ...headers,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          authorization: `Bearer ${this.#token}`,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(10_000),
       });
       if (response.status === 401) this.#token = "";

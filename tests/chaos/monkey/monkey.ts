@@ -1,6 +1,6 @@
 // Carries the plan out. A fault that takes a while runs beside those that follow. What it did, and when, is kept: the
 // checker forgives a child that the monkey killed, and times that lie in an outage of Postgres.
-import { appendFile } from "node:fs/promises";
+import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "../rig/fleet.ts";
@@ -94,6 +94,27 @@ export class Monkey {
       case "dag-file-changed":
         await appendFile(join(this.#fleet.dir, "dags", "load.ts"), `export const change${fault.nth} = true;\n`);
         return;
+      case "dag-edited":
+        return await this.#alone("dag file", () => this.#edit(fault.how, fault.ms));
+      case "clock": {
+        const member = this.#fleet.named(fault.member);
+        await member.setClock(fault.byMs);
+        // One that stays wrong is set right when everything is healed.
+        if (fault.ms === Infinity) return;
+        await sleep(fault.ms);
+        return await member.setClock(0);
+      }
+      case "disk-full": {
+        if (!(await this.#fleet.disk.fill())) return "not done: mounting is not permitted here";
+        await sleep(fault.ms);
+        return await this.#fleet.disk.empty();
+      }
+      case "redis-old-copy":
+        return await this.#alone("redis", async () => {
+          const copy = await servers.copyRedis();
+          await sleep(fault.ms);
+          await servers.restartRedis(200, copy);
+        });
       case "redis-full":
         return await servers.redisCommand(async (redis) => {
           await redis.config("SET", "maxmemory", "1");
@@ -137,6 +158,22 @@ export class Monkey {
       case "foreign-lock":
         return await this.#lock(fault.table, fault.ms);
     }
+  }
+
+  /** A file that somebody saves half-written, takes away, or puts another version of in its place. */
+  async #edit(how: "broken" | "deleted" | "changed", ms: number): Promise<void> {
+    const file = join(this.#fleet.dir, "dags", "edited.ts");
+    const text = await readFile(file, "utf8");
+    if (how === "changed") {
+      const edition = Number(/EDITION: number = (\d+)/.exec(text)?.[1]);
+      await writeFile(file, text.replace(/EDITION: number = \d+/, `EDITION: number = ${edition + 1}`));
+      return;
+    }
+    if (how === "deleted") await rename(file, join(this.#fleet.dir, "edited.ts"));
+    else await writeFile(file, text.slice(0, text.length / 2));
+    await sleep(ms);
+    if (how === "deleted") await rename(join(this.#fleet.dir, "edited.ts"), file);
+    else await writeFile(file, text);
   }
 
   /** One thing at a time is done to the server itself. */

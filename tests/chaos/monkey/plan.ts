@@ -22,6 +22,10 @@ export type Fault =
   | { readonly kind: "trickle"; readonly member: string; readonly link: LinkName; readonly ms: number }
   | { readonly kind: "roll" }
   | { readonly kind: "dag-file-changed"; readonly nth: number }
+  | { readonly kind: "dag-edited"; readonly how: "broken" | "deleted" | "changed"; readonly ms: number }
+  | { readonly kind: "clock"; readonly member: string; readonly byMs: number; readonly ms: number }
+  | { readonly kind: "disk-full"; readonly ms: number }
+  | { readonly kind: "redis-old-copy"; readonly ms: number }
   | { readonly kind: "redis-lose-keys"; readonly share: number }
   | { readonly kind: "redis-restart" | "redis-hang"; readonly ms: number }
   | { readonly kind: "postgres-terminate"; readonly share: number }
@@ -43,13 +47,18 @@ const ANY = [
   "api-1",
   "dag-processor-1",
 ];
+const HOUR_MS = 3_600_000;
 const FROZEN_MS = TIMES.lease * 2_000;
 
+/** Every kind comes before any comes twice: six short trials leave none out. */
 export function planFaults(seed: number, durationMs: number): Planned[] {
   const random = new Random(seed);
   const planned: Planned[] = [];
+  let deck: (typeof KINDS)[number][] = [];
   for (let atMs = random.between(1_000, 2_500); atMs < durationMs; atMs += random.between(700, 2_600)) {
-    planned.push({ ...draw(random), atMs: Math.round(atMs) });
+    if (deck.length === 0) deck = [...KINDS];
+    const [draw] = deck.splice(random.below(deck.length), 1);
+    if (draw !== undefined) planned.push({ ...draw(random), atMs: Math.round(atMs) });
   }
   return planned;
 }
@@ -95,6 +104,20 @@ const KINDS: readonly ((random: Random) => Fault)[] = [
   }),
   () => ({ kind: "roll" }),
   (random) => ({ kind: "dag-file-changed", nth: random.below(1_000_000) }),
+  (random) => ({
+    kind: "dag-edited",
+    how: random.pick(["broken", "deleted", "changed"]),
+    ms: random.between(1_000, 6_000),
+  }),
+  (random) => ({
+    kind: "clock",
+    member: random.pick(ANY),
+    byMs: random.pick([-HOUR_MS, HOUR_MS]),
+    ms: random.between(2_000, 10_000),
+  }),
+  (random) => ({ kind: "clock", member: random.pick(ANY), byMs: random.pick([-HOUR_MS, HOUR_MS]), ms: Infinity }),
+  (random) => ({ kind: "disk-full", ms: random.between(1_000, 6_000) }),
+  (random) => ({ kind: "redis-old-copy", ms: random.between(500, 6_000) }),
   (random) => ({ kind: "redis-lose-keys", share: random.between(0.2, 0.9) }),
   (random) => ({ kind: "redis-restart", ms: random.pick([200, 3_000]) }),
   (random) => ({ kind: "redis-hang", ms: random.between(500, 4_000) }),
@@ -107,8 +130,7 @@ const KINDS: readonly ((random: Random) => Fault)[] = [
   (random) => ({
     kind: "foreign-lock",
     table: random.pick(["slot_pool", "dag_run", "task_instance"]),
-    ms: random.between(500, 3_000),
+    // The last is longer than a statement waits for a lock.
+    ms: random.pick([500, 1_500, 3_000, 18_000]),
   }),
 ];
-
-const draw = (random: Random): Fault => random.pick(KINDS)(random);

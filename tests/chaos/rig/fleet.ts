@@ -1,5 +1,6 @@
 // The whole of Millrace as it runs in production, with a server pair of its own: two schedulers, three workers, two
 // triggerers, an API and a dag-processor, each with its own links. Fast times, so that a minute holds many lives.
+import { readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { spawnMillrace, waitUntil } from "@millrace/testkit/rig";
 import { Member, type MemberKind } from "./member.ts";
 import { Servers } from "./servers.ts";
+import { SmallDisk } from "./small-disk.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -71,10 +73,13 @@ export class Fleet {
   readonly servers: Servers;
   readonly members: readonly Member[];
   readonly effectsFile: string;
+  /** Where task logs go. */
+  readonly disk: SmallDisk;
 
-  private constructor(dir: string, servers: Servers, members: readonly Member[], effectsFile: string) {
+  private constructor(dir: string, servers: Servers, disk: SmallDisk, members: readonly Member[], effectsFile: string) {
     this.dir = dir;
     this.servers = servers;
+    this.disk = disk;
     this.members = members;
     this.effectsFile = effectsFile;
   }
@@ -89,8 +94,9 @@ export class Fleet {
     const effectsFile = join(dir, "effects.jsonl");
     await writeFile(effectsFile, "");
     const servers = await Servers.start(dir);
+    const disk = await SmallDisk.create(join(dir, "logs"));
     const members: Member[] = [];
-    const fleet = new Fleet(dir, servers, members, effectsFile);
+    const fleet = new Fleet(dir, servers, disk, members, effectsFile);
     Fleet.#running.add(fleet);
     try {
       const env = {
@@ -99,7 +105,9 @@ export class Fleet {
         MILLRACE__CORE__DAGS_ARE_PAUSED_AT_CREATION: "false",
         MILLRACE__DATABASE__SQL_ALCHEMY_POOL_SIZE: "6",
         MILLRACE__WORKERS__CONCURRENCY: "4",
-        MILLRACE__LOGGING__BASE_LOG_FOLDER: join(dir, "logs"),
+        MILLRACE__LOGGING__BASE_LOG_FOLDER: disk.dir,
+        // Soon out of memory, when it wants to be.
+        MILLRACE__WORKERS__CHILD_HEAP_MB: "128",
         MILLRACE__WORKERS__ARTIFACT_FOLDER: join(dir, "artifacts"),
         MILLRACE__API__PORT: "0",
         MILLRACE__API_AUTH__ADMIN_PASSWORD: ADMIN_PASSWORD,
@@ -114,7 +122,18 @@ export class Fleet {
         if (options.without?.includes(name) === true) continue;
         const violation = (what: string) => void fleet.violations.push(what);
         members.push(
-          await Member.start({ name, kind, args: [kind, "--wait", "30"], env, cwd: dir, servers, violation }),
+          await Member.start({
+            name,
+            kind,
+            args: [kind, "--wait", "30"],
+            env,
+            cwd: dir,
+            servers,
+            violation,
+            // Written by dags/rude.ts before it does so.
+            isMurdered: (pid) => readFileSync(effectsFile, "utf8").includes(`"murders":${pid}}`),
+            clockFile: join(dir, `clock-${name}`),
+          }),
         );
       }
       await Promise.all(members.map((member) => member.ready()));
@@ -147,9 +166,11 @@ export class Fleet {
   async heal(): Promise<void> {
     for (const member of this.members) {
       member.thaw();
+      await member.setClock(0);
       member.postgresLink.heal();
       member.redisLink.heal();
     }
+    await this.disk.empty();
     await this.servers.redisCommand((redis) => redis.config("SET", "maxmemory", "0"));
     await Promise.all(this.members.map((member) => member.ready()));
   }
@@ -171,6 +192,7 @@ export class Fleet {
   }
 
   async remove(): Promise<void> {
+    await this.disk.remove();
     await rm(this.dir, { recursive: true, force: true });
   }
 }

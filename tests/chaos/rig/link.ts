@@ -5,6 +5,8 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface Link {
   readonly port: number;
+  /** Open ones. */
+  readonly connections: number;
   /** Resets every connection and refuses new ones. */
   cut(): void;
   /** Nothing passes any more, and nobody is told; what was sent arrives after `heal`, as TCP sends it again. */
@@ -126,6 +128,9 @@ export async function openLink(target: () => { readonly host: string; readonly p
   if (address === null || typeof address === "string") throw new Error("the link has no port");
   return {
     port: address.port,
+    get connections() {
+      return pairs.size;
+    },
     cut: () => {
       isCut = true;
       for (const pair of pairs) reset(pair);

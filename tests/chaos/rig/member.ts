@@ -1,6 +1,6 @@
 // One process of the fleet with its own links, and the supervisor that every deployment has: what ends is started again.
 // An end that nobody caused is written down, and so is whatever a killed process leaves behind.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { spawnMillrace, type MillraceProcess } from "@millrace/testkit/rig";
 import { openLink, type Link } from "./link.ts";
 import type { Servers } from "./servers.ts";
@@ -16,8 +16,13 @@ export interface MemberPlan {
   readonly servers: Servers;
   /** Told of what must not happen. */
   readonly violation: (what: string) => void;
+  /** Whether one of its own tasks killed this process. */
+  readonly isMurdered: (pid: number) => boolean;
+  /** Holds by how many milliseconds its clock is wrong. */
+  readonly clockFile: string;
 }
 
+const SKEWED_CLOCK = new URL("skewed-clock.mjs", import.meta.url).href;
 const RESTART_AFTER_MS = 100;
 /** What it started notices its end at once, when the machine lets it. */
 const ORPHAN_GRACE_MS = 20_000;
@@ -44,6 +49,7 @@ export class Member {
 
   static async start(plan: MemberPlan): Promise<Member> {
     const { servers } = plan;
+    await writeFile(plan.clockFile, "0");
     const member = new Member(plan, await openLink(servers.postgresAddress), await openLink(servers.redisAddress));
     member.#life = member.#live();
     return member;
@@ -82,6 +88,11 @@ export class Member {
     this.#process?.kill("SIGTERM");
   }
 
+  /** Its clock jumps; 0: it is right again. */
+  async setClock(byMs: number): Promise<void> {
+    await writeFile(this.#plan.clockFile, String(byMs));
+  }
+
   freeze(): void {
     this.#process?.kill("SIGSTOP");
   }
@@ -114,7 +125,7 @@ export class Member {
       const started = this.#spawn();
       this.#process = started;
       const { code, signal } = await started.exited;
-      this.#judge(code, signal, started.lines);
+      this.#judge(code, signal, started);
       await started.dispose().catch((error: unknown) => {
         this.#plan.violation(`${this.name} left processes behind: ${String(error).slice(0, 500)}`);
       });
@@ -133,13 +144,15 @@ export class Member {
       orphanGraceMs: ORPHAN_GRACE_MS,
       env: {
         ...env,
+        NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
+        CHAOS_CLOCK: this.#plan.clockFile,
         MILLRACE__DATABASE__URL: url.toString(),
         MILLRACE__BROKER__URL: `redis://127.0.0.1:${this.redisLink.port}/0`,
       },
     });
   }
 
-  #judge(code: number | null, signal: NodeJS.Signals | null, lines: readonly string[]): void {
+  #judge(code: number | null, signal: NodeJS.Signals | null, { lines, pid }: MillraceProcess): void {
     const last = lines.slice(-8).join("\n    ");
     for (const line of lines) {
       if (/uncaughtException|unhandledRejection/.test(line)) {
@@ -151,7 +164,7 @@ export class Member {
     if (neverReady && code === 3) return;
     // Asked before it could listen for it.
     if (neverReady && this.#expected === "asked" && signal === "SIGTERM") return;
-    if (this.#expected === "killed" && signal === "SIGKILL") return;
+    if (signal === "SIGKILL" && (this.#expected === "killed" || this.#plan.isMurdered(pid))) return;
     if (this.#expected === "asked" && code === 0) return;
     this.#plan.violation(
       `${this.name} ended by itself with ${String(code ?? signal)}${this.#expected === undefined ? "" : ` (it was ${this.#expected})`}:\n    ${last}`,

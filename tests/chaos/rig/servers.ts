@@ -1,6 +1,6 @@
 // A Postgres (commits reach the disk) and a Redis (nothing persists) of the suite's own, which it kills, freezes and
 // starts again. Links ask for the address each time: a server that comes back may have another port.
-import { readFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   redisBinary,
@@ -94,12 +94,30 @@ export class Servers {
     });
   }
 
-  async restartRedis(downMs: number): Promise<void> {
+  /** @param copy what it begins with; without one it is empty */
+  async restartRedis(downMs: number, copy?: string): Promise<void> {
     const { pid, stop } = this.#redis;
     process.kill(pid, "SIGKILL");
     await stop();
     await new Promise((resolve) => setTimeout(resolve, downMs));
-    this.#redis = await startRedis(this.#binary, join(this.#dir, `redis-${++this.#redisStarts}`));
+    const dir = join(this.#dir, `redis-${++this.#redisStarts}`);
+    if (copy !== undefined) {
+      const data = join(dir, "redis");
+      await mkdir(data, { recursive: true });
+      await copyFile(copy, join(data, "dump.rdb"));
+    }
+    this.#redis = await startRedis(this.#binary, dir);
+  }
+
+  /** What Redis holds now, as a file to start another from. */
+  async copyRedis(): Promise<string> {
+    const copy = join(this.#dir, `redis-${this.#redisStarts}-${Date.now()}.rdb`);
+    const folder = await this.redisCommand(async (redis) => {
+      await redis.save();
+      return (await redis.config("GET", "dir"))[1] ?? "";
+    });
+    await copyFile(join(folder, "dump.rdb"), copy);
+    return copy;
   }
 
   async redisCommand<T>(run: (redis: Redis) => Promise<T>): Promise<T> {

@@ -128,20 +128,22 @@ const schedulerKilled: Scenario = async (rig) => {
   };
 };
 
-const redisGone: Scenario = async (rig) => {
-  const back = rig.fleet.servers.restartRedis(20_000).then(() => Date.now());
-  await sleep(500);
-  for (let n = 0; n < 4; n++) await rig.trigger("chaos_chain");
-  const ready = await back;
-  const first = await rig.firstAfter("running", ready - 50, LONGEST_MS);
-  await rig.idle();
-  return {
-    what: "Redis gone for 20 s and emptied",
-    seconds: (first - ready) / 1000,
-    atMost: 5,
-    detail: "first start after its return",
+const redisGone =
+  (seconds: number): Scenario =>
+  async (rig) => {
+    const back = rig.fleet.servers.restartRedis(seconds * 1_000).then(() => Date.now());
+    await sleep(500);
+    for (let n = 0; n < 4; n++) await rig.trigger("chaos_chain");
+    const ready = await back;
+    const first = await rig.firstAfter("running", ready - 50, LONGEST_MS);
+    await rig.idle();
+    return {
+      what: `Redis gone for ${seconds} s and emptied`,
+      seconds: (first - ready) / 1000,
+      atMost: 5,
+      detail: "first start after its return",
+    };
   };
-};
 
 const postgresRestarted: Scenario = async (rig) => {
   const pids = new Map(rig.fleet.members.map((member) => [member.name, member.pid]));
@@ -163,9 +165,17 @@ const postgresRestarted: Scenario = async (rig) => {
   };
 };
 
-const PLANS: readonly { readonly env: Readonly<Record<string, string>>; readonly scenarios: readonly Scenario[] }[] = [
+interface Plan {
+  readonly env: Readonly<Record<string, string>>;
+  readonly scenarios: readonly Scenario[];
+}
+
+const plansOf = (redisSeconds: number): readonly Plan[] => [
   // Everything as it comes. The loss is last: it stays in the log in which false losses are looked for.
-  { env: {}, scenarios: [redisGone, postgresRestarted, schedulerKilled, lostWorker("lost worker, by default", 35)] },
+  {
+    env: {},
+    scenarios: [redisGone(redisSeconds), postgresRestarted, schedulerKilled, lostWorker("lost worker, by default", 35)],
+  },
   {
     env: {
       MILLRACE__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC: "1",
@@ -176,10 +186,13 @@ const PLANS: readonly { readonly env: Readonly<Record<string, string>>; readonly
   },
 ];
 
-/** @param tell called with each figure as it comes */
-export async function runSpeed(tell: (figure: Figure) => void): Promise<void> {
+/**
+ * @param tell called with each figure as it comes
+ * @param redisSeconds how long Redis is away
+ */
+export async function runSpeed(tell: (figure: Figure) => void, redisSeconds: number): Promise<void> {
   const failed = (what: string, detail: string): Figure => ({ what, seconds: undefined, atMost: 0, detail });
-  for (const { env, scenarios } of PLANS) {
+  for (const { env, scenarios } of plansOf(redisSeconds)) {
     const fleet = await Fleet.start({ env, without: ["worker-3", "triggerer-2"] });
     try {
       await fleet.servers.query("update dag set is_paused = true where dag_id = 'chaos_ticking'");
