@@ -22,6 +22,7 @@ import { authRoutes } from "./routes/auth.ts";
 import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
 import { previewRoutes } from "./routes/preview.ts";
+import { callbackRoutes } from "./routes/callbacks.ts";
 import { clearRoutes } from "./routes/clear.ts";
 import { connectionRoutes } from "./routes/connections.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -115,6 +116,7 @@ export function createApi(options: ApiOptions): Api {
       questionRoutes,
       backfillRoutes,
       assetRoutes,
+      callbackRoutes,
     ]) {
       add(scope, context);
     }

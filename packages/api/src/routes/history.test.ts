@@ -181,3 +181,31 @@ describe("what a task waits for", () => {
     expect((await get("/api/v2/dags/etl/dagRuns/nope/explain")).statusCode).toBe(404);
   });
 });
+
+test("the callbacks of a run and of its tasks are listed with what became of them", async () => {
+  await db.read(`insert into callback (kind, dag_run_id, ti_id, task_id, try_number, state, output, attempts, created_at)
+    select 'onFailure', r.id, gen_random_uuid(), 'load', 1, 'failed', 'Error: no such channel', 2, '2026-01-01' from dag_run r limit 1`);
+  await db.read(
+    `insert into callback (kind, dag_run_id, created_at) select 'dagOnFailure', id, '2026-01-02' from dag_run limit 1`,
+  );
+  const [run] = await db.read<{ dag_id: string; run_id: string }>("select dag_id, run_id from dag_run limit 1");
+  const base = `/api/v2/dags/${run?.dag_id}/dagRuns/${run?.run_id}/callbacks`;
+  expect((await get(base)).json()).toMatchObject({
+    callbacks: [
+      {
+        kind: "onFailure",
+        task_id: "load",
+        map_index: -1,
+        try_number: 1,
+        state: "failed",
+        attempts: 2,
+        output: "Error: no such channel",
+      },
+      { kind: "dagOnFailure", task_id: null, state: "pending", output: null },
+    ],
+    total_entries: 2,
+  });
+  expect((await get(`${base}?state=pending`)).json()).toMatchObject({ total_entries: 1 });
+  expect((await get(`${base}?task_id=load`)).json()).toMatchObject({ total_entries: 1 });
+  expect((await get("/api/v2/dags/etl/dagRuns/nope/callbacks")).statusCode).toBe(404);
+});

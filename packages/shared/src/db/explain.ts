@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import { AppError } from "../errors/index.ts";
 import {
   earliestOf,
+  explainCallbacks,
   explainRun as runConditions,
   explainTaskInstance,
   isFinished,
@@ -22,6 +23,7 @@ import { loadLists } from "./load-lists.ts";
 import { loadPast } from "./load-past.ts";
 import { taskNotFound } from "./reads/task-instances.ts";
 import { explainAwaited, type ExplainedAwaited } from "./statements/explain-awaited.ts";
+import { explainCallbackRows } from "./statements/explain-callbacks.ts";
 import { explainAhead } from "./statements/explain-ahead.ts";
 import { explainRunRow, type ExplainedRun } from "./statements/explain-run.ts";
 import { explainTaskRows, type ExplainedTask } from "./statements/explain-tasks.ts";
@@ -64,7 +66,8 @@ export async function explainRun(
   return await db.transaction(
     async (tx) => {
       const s = await readSituation(tx, versions, config, dagId, runId, undefined);
-      const conditions = runConditions(s);
+      const callbacks = explainCallbacks(await readCallbacks(tx, s), s.run.state, "dag");
+      const conditions = [...runConditions(s), ...callbacks];
       const open = s.tasks.filter((ti) => !isFinished(ti.state)).slice(0, TASKS_SHOWN);
       return {
         dagId,
@@ -99,7 +102,9 @@ export async function explainTask(
         const instances = s.tasks.filter((one) => one.taskId === taskId);
         throw taskNotFound({ dagId, runId, taskId }, mapIndex, instances);
       }
-      const explanation = taskExplanation(s, ti);
+      const found = taskExplanation(s, ti);
+      const callbacks = explainCallbacks(await readCallbacks(tx, s, ti), ti.state);
+      const explanation = { ...found, conditions: [...found.conditions, ...callbacks] };
       return { ...explanation, holders: await readHolders(tx, s, ti, explanation.conditions) };
     },
     { snapshot: true },
@@ -117,6 +122,17 @@ function taskExplanation(s: Situation, ti: TaskSituation): Omit<TaskExplanation,
     since: date(ti.since),
     conditions,
     earliest: date(earliestOf(conditions)),
+  };
+}
+
+/** Of a task instance, or of the run itself. */
+async function readCallbacks(tx: Queryable, s: Situation, ti?: TaskSituation) {
+  const [row] = await tx.run(explainCallbackRows, [s.run.id, ti?.taskId ?? null, ti?.mapIndex ?? -1]);
+  return {
+    declared: row?.declared ?? [],
+    hasRun: row?.hasRun ?? false,
+    hasWorkers: s.processes.workers.length > 0,
+    asked: (row?.asked ?? []).map((callback) => ({ ...callback, since: Date.parse(callback.since) })),
   };
 }
 

@@ -1,6 +1,7 @@
 // Why a run or a task instance is where it is, as values that programs can read, and the sentence for each. Only what the
 // deciders really look at is here.
 import { sayCause, type Cause } from "./cause.ts";
+import { describeCallbackCondition, type CallbackCondition } from "./conditions-of-callbacks.ts";
 import { describeDagCondition, type DagCondition } from "./conditions-of-dags.ts";
 import type { RunState } from "./run-state.ts";
 import type { TaskState } from "./task-state.ts";
@@ -15,6 +16,7 @@ export type Condition =
   | Exclude<Cause, { readonly kind: "retry_delay" | "poke_delay" }>
   | { readonly kind: "retry_delay" | "poke_delay"; readonly until: number | null }
   | DagCondition
+  | CallbackCondition
   // Of everything.
   | { readonly kind: "dag_paused" }
   | { readonly kind: "no_live_scheduler"; readonly lastSeen: number | null }
@@ -205,6 +207,9 @@ export function describeCondition(condition: Condition): string {
       return "the DAG version of its run no longer has the task";
     case "finished":
       return `it is ${c.state}${because(c.reason)}`;
+    case "callback":
+    case "callback_not_asked":
+      return describeCallbackCondition(c);
     default:
       return describeDagCondition(c);
   }

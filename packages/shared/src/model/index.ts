@@ -7,6 +7,7 @@ export { buildDagGraph, DEFAULT_MAX_MAP_LENGTH, type DagGraph, type TaskNode } f
 export * from "./decide-changes.ts";
 export * from "./decide-run.ts";
 export * from "./decide-task.ts";
+export * from "./explain-callbacks.ts";
 export * from "./explain-dag.ts";
 export * from "./explain.ts";
 export * from "./fail-fast.ts";

@@ -1,5 +1,6 @@
 export * from "./assets.ts";
 export * from "./backfills.ts";
+export * from "./callbacks.ts";
 export * from "./changes.ts";
 export * from "./dags.ts";
 export type { TimeRange } from "./filters.ts";

@@ -22,6 +22,7 @@ export * from "./expand-tasks.ts";
 export * from "./explain-ahead.ts";
 export * from "./explain-assets.ts";
 export * from "./explain-awaited.ts";
+export * from "./explain-callbacks.ts";
 export * from "./explain-dag.ts";
 export * from "./explain-run.ts";
 export * from "./explain-tasks.ts";
