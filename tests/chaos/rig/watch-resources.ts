@@ -15,7 +15,8 @@ const MOST: Readonly<Record<MemberKind, Held>> = {
   scheduler: { files: 50, postgres: 7, redis: 4 },
   worker: { files: 75, postgres: 7, redis: 6 },
   triggerer: { files: 45, postgres: 7, redis: 4 },
-  api: { files: 55, postgres: 8, redis: 3 },
+  // Its clients keep their connections for a while.
+  api: { files: 150, postgres: 8, redis: 3 },
   "dag-processor": { files: 45, postgres: 7, redis: 3 },
 };
 
