@@ -1,6 +1,6 @@
 // Mapped tasks as schedulers expand them on a real database.
 import type { MappingSpec, TaskSpec } from "@millrace/sdk/spec";
-import { clearTasks, finishAttempts } from "@millrace/shared/db";
+import { clearTasks, finishAttempts, newId } from "@millrace/shared/db";
 import type { AttemptMessage } from "@millrace/shared/queue";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { installation } from "./fixtures/installation.ts";
@@ -305,6 +305,54 @@ test("a mapped group goes depth first, and judges its rules for each index", asy
     ...{ "g.c[0]": "success", "g.c[1]": "success", "g.c[2]": "success", after: "success" },
   });
   expect(await runState(runId)).toBe("success");
+});
+
+/** Another version of the DAG, with which cleared runs go on that are to go on with the newest. */
+async function changeDag(change: (spec: { tasks: { taskId: string; mapping?: MappingSpec }[] }) => void) {
+  const [newest] = await db.read<{ data: Parameters<typeof change>[0]; number: number }>(
+    `select s.data, v.version_number as number from serialized_dag s join dag_version v on v.id = s.dag_version_id
+     order by v.version_number desc limit 1`,
+  );
+  if (newest === undefined) throw new Error("no DAG");
+  change(newest.data);
+  const id = newId();
+  await db.read(`insert into dag_version (id, dag_id, version_number, artifact_hash) values ($1, 'dag', $2, 'h')`, [
+    id,
+    newest.number + 1,
+  ]);
+  await db.read(
+    `insert into serialized_dag (id, dag_id, data, dag_hash, dag_version_id) values ($1, 'dag', $2, $3, $4)`,
+    [newId(), JSON.stringify(newest.data), `h${newest.number + 1}`, id],
+  );
+}
+
+test("a run that is moved to the newest version of its DAG has the instances which that says, mapped or not", async () => {
+  work = ({ taskId }) => (taskId === "list" ? [1, 2, 3] : 1);
+  const runId = await runToEnd({ list: {}, each: mapped("list"), after: { upstream: ["each"] } });
+  const again = async (mapIndexes?: Record<string, number[]>) => {
+    const request = { dagId: "dag", runIds: [runId], taskIds: ["each"], downstream: true, runOnLatestVersion: true };
+    await clearTasks(db, system.versions, {
+      ...request,
+      user: "ada",
+      ...(mapIndexes === undefined ? {} : { mapIndexes }),
+    });
+    await ended(runId);
+    return await states(runId);
+  };
+  await changeDag(({ tasks }) => delete tasks.find(({ taskId }) => taskId === "each")?.mapping);
+  expect(await again()).toEqual({
+    list: "success",
+    each: "success",
+    "each[1]": "removed",
+    "each[2]": "removed",
+    after: "success",
+  });
+  await changeDag(({ tasks }) => Object.assign(tasks.find(({ taskId }) => taskId === "each") ?? {}, mapped("list")));
+  const expanded = { "each[0]": "success", "each[1]": "success", "each[2]": "success" };
+  expect(await again()).toEqual({ list: "success", ...expanded, after: "success" });
+  // One instance is named, of a task that has none any more.
+  await changeDag(({ tasks }) => delete tasks.find(({ taskId }) => taskId === "each")?.mapping);
+  expect(await again({ each: [2] })).toMatchObject({ each: "success", "each[1]": "success", "each[2]": "removed" });
 });
 
 test("instances obey the limits of their task", async () => {

@@ -23,7 +23,8 @@ import { Recovery } from "./recovery/recovery.ts";
 import { createAssetRuns } from "./runs/create-asset-runs.ts";
 import { createPartitionRuns } from "./runs/create-partition-runs.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
-import { decideExamined, writeExamined, type Target } from "./runs/examine-runs.ts";
+import { decideExamined, lookedAt, writeExamined, type Target } from "./runs/examine-runs.ts";
+import { LargeTasks, type Named } from "./runs/large-tasks.ts";
 import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
 
 const PAUSE_AFTER_FAILURE_MS = 250;
@@ -39,6 +40,7 @@ export class Scheduler implements Service {
   readonly #job: Job;
   readonly #filler: BackfillFiller;
   readonly #recovery: Recovery;
+  readonly #large: LargeTasks;
   #loop: Promise<void> | undefined;
   #stopping = false;
   /** When the next look for due work is, on the process's clock. */
@@ -56,6 +58,7 @@ export class Scheduler implements Service {
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
     this.#clock = deps.clock ?? systemClock;
+    this.#large = new LargeTasks(this.#clock);
     this.#versions = new DagVersions(deps.db, undefined, deps.config.core.max_map_length);
     this.#dispatcher = new Dispatcher(deps.broker, deps.log);
     this.#filler = new BackfillFiller(deps, this.#versions);
@@ -93,6 +96,7 @@ export class Scheduler implements Service {
     this.#stopping = true;
     this.#deps.broker.interruptTake();
     await this.#loop;
+    this.#deps.broker.wake(this.#large.handOver());
     await this.#recovery.stop();
     await this.#filler.stop();
     await this.#dispatcher.drain();
@@ -106,7 +110,8 @@ export class Scheduler implements Service {
     let wakesBefore = 0;
     while (!this.#stopping) {
       try {
-        const wait = again ? 1 : Math.max(1, Math.min(idleMs, this.#nextTick - this.#clock.now()));
+        const next = Math.min(this.#nextTick, this.#large.nextAt) - this.#clock.now();
+        const wait = again ? 1 : Math.max(1, Math.min(idleMs, next));
         // In a flood fewer and larger passes: what one costs by itself is shared by more tasks.
         if (wakesBefore >= BUSY_WAKES) await new Promise<void>((resolve) => this.#clock.after(BUSY_REST_MS, resolve));
         // Those of a pass that failed are still to be looked at.
@@ -150,6 +155,7 @@ export class Scheduler implements Service {
     }
     const named = mergeWakes(wakes);
     if (isTick) await this.#addDueTasks(named);
+    this.#large.sift(named);
     const startRuns = this.#lookForQueuedRuns;
     this.#lookForQueuedRuns = false;
     const outcome = await this.#transaction(async (deps) => {
@@ -162,8 +168,9 @@ export class Scheduler implements Service {
         writeExamined(deps, decided),
         mayQueue ? queueScheduledTasks(deps, this.#job.id) : NOTHING_QUEUED,
       ]);
-      return { started, examined, queueing, waiting, swept };
+      return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };
     });
+    this.#large.looked(named, outcome.looked);
     const queued = await outcome.queueing.attempts;
     if (queued.length > 0) crashPoint("scheduler.queued");
     this.#dispatcher.dispatch(queued);
@@ -218,7 +225,7 @@ export class Scheduler implements Service {
     };
   }
 
-  async #addDueTasks(named: Map<number, Set<string> | null>): Promise<void> {
+  async #addDueTasks(named: Named): Promise<void> {
     for (const row of await this.#deps.db.run(runsWithDueTasks, [1_000])) {
       const tasks = named.get(row.dagRunId);
       if (tasks === undefined) named.set(row.dagRunId, new Set([row.taskId]));
@@ -251,9 +258,8 @@ async function waitingForPast(deps: ActorDeps, over: readonly number[]): Promise
     .map((run) => (run.state === "queued" ? LOOK_AROUND : { dagRunId: run.id, taskIds: null }));
 }
 
-/** By run: the tasks that changed, or null for the whole of it. */
-function mergeWakes(wakes: readonly Wake[]): Map<number, Set<string> | null> {
-  const merged = new Map<number, Set<string> | null>();
+function mergeWakes(wakes: readonly Wake[]): Named {
+  const merged: Named = new Map();
   for (const { dagRunId, taskIds } of wakes) {
     if (dagRunId === null) continue;
     const known = merged.get(dagRunId);

@@ -32,6 +32,7 @@ import { messageOf } from "@millrace/shared/errors";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
 import { writeExpansions } from "./expand-cases.ts";
+import type { LookedAt } from "./large-tasks.ts";
 
 export interface Target {
   readonly run: LockedRun;
@@ -77,6 +78,18 @@ export async function decideExamined(deps: ActorDeps, targets: readonly Target[]
   const cases = await expandCases(deps, await openCases(deps, targets));
   return { cases, stopped: await applyFailFast(deps, cases) };
 }
+
+/** The tasks whose instances were read, with their numbers, of runs in which any is mapped. */
+export const lookedAt = ({ cases }: Decided): LookedAt[] =>
+  cases
+    .filter(({ graph }) => graph.isMapped)
+    .flatMap(({ target, known }) =>
+      [...known].map(([taskId, tis]) => ({
+        dagRunId: target.run.id,
+        taskId,
+        size: tis.reduce((sum, { count = 1 }) => sum + count, 0),
+      })),
+    );
 
 /** Sends its first statement before it waits for anything: what the caller sends next comes after it. */
 export async function writeExamined(deps: ActorDeps, { cases, stopped }: Decided): Promise<Examined> {

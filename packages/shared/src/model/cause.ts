@@ -26,6 +26,8 @@ export type Cause =
   | { readonly kind: "not_expandable"; readonly reason: string }
   /** The list that it is mapped over is shorter than its index. */
   | { readonly kind: "list_too_short"; readonly length: number }
+  /** The run was moved to a version in which its task is not mapped. */
+  | { readonly kind: "not_mapped" }
   /** State null: the run before has no such task. */
   | {
       readonly kind: "depends_on_past";
@@ -58,6 +60,8 @@ export function sayCause(cause: Cause): string {
       return cause.reason;
     case "list_too_short":
       return `what it is mapped over has ${cause.length === 0 ? "no" : `only ${cause.length}`} elements`;
+    case "not_mapped":
+      return "its task is not mapped any more";
     case "teardown_scope":
       return `${cause.taskId}, which uses what it tears down, is ${cause.state}`;
     case "depends_on_past":

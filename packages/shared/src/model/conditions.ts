@@ -121,6 +121,7 @@ export function describeCondition(condition: Condition): string {
     case "expansion":
     case "not_expandable":
     case "list_too_short":
+    case "not_mapped":
     case "depends_on_past":
       return sayCause(c);
     case "dag_paused":

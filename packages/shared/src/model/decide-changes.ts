@@ -53,7 +53,7 @@ export function decideChanges<T extends TaskSnapshot>(
       isComplete = false;
     }
     if (!isComplete) continue;
-    const resized = node.mapping === undefined ? NONE : resizing(graph, node, own, view);
+    const resized = resizing(graph, node, own, view);
     expansions.push(...resized);
     // None of them looks at another, so that all are decided before the list of them is replaced.
     let decided: Map<TaskSnapshot, T> | undefined;
@@ -92,8 +92,13 @@ function resizing<T extends TaskSnapshot>(
   instances: readonly T[],
   view: RunView,
 ): readonly Expansion<T>[] {
+  if (node.mapping === undefined) {
+    // Of a task that was mapped in the version from which its run was moved.
+    const first = instances.find((ti) => ti.mapIndex === 0 && isDecidable(ti.state));
+    return first === undefined ? NONE : [{ kind: "collapse", ti: first }];
+  }
   const isExpanded = instances.some((ti) => ti.mapIndex >= 0 && ti.state === "none");
-  if (!isExpanded || node.mapping === undefined) return [];
+  if (!isExpanded) return NONE;
   const length = mapLength(node.mapping, graph.maxMapLength, view);
   return length.kind === "length" ? resize(instances, length.length) : [];
 }

@@ -75,6 +75,8 @@ export function judgeTask(
   past: PastView = NO_PAST,
   detail: Detail = "full",
 ): Judgement {
+  // Index 0 becomes the one that stands for the task.
+  if (node.mapping === undefined && ti.mapIndex > 0) return because("removed", { kind: "not_mapped" });
   if (ti.state === "up_for_retry" && !ti.isDue) return because("wait", { kind: "retry_delay" });
   if (ti.state === "up_for_reschedule" && !ti.isDue) return because("wait", { kind: "poke_delay" });
   const relevant = relevantOf(graph, node, ti, view);

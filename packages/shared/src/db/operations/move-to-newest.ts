@@ -29,7 +29,7 @@ export async function moveToNewest(tx: Queryable, targets: Targets): Promise<Tar
   const gone = before.filter((task) => !newest.graph.tasks.has(task.taskId));
   await tx.run(removeAttempts, [gone.map((task) => task.id), gone.map((task) => task.epoch)]);
   await createTaskInstances(tx, newTasks(moving, before, targets));
-  const named = new Set(targets.tasks.map((task) => task.id));
+  const named = new Set([...targets.tasks, ...firstOfUnmapped(before, targets)].map((task) => task.id));
   // What has ended and is not about to start afresh stays as it was run.
   const begins = (task: TargetTask) => named.has(task.id) || !isFinished(task.state);
   await refresh(tx, targets, (await tx.run(selectAllTasks, [ids])).filter(begins));
@@ -42,6 +42,16 @@ export async function moveToNewest(tx: Queryable, targets: Targets): Promise<Tar
     graphs: new Map([...targets.graphs, [newest.id, newest.graph]]),
     tasks: [...kept, ...after.filter((task) => named.has(task.id) && newest.graph.tasks.has(task.taskId))],
   };
+}
+
+/** Of a task that is not mapped any more index 0 becomes the whole of it: it begins with whichever instance begins. */
+function firstOfUnmapped(before: readonly TargetTask[], { tasks, newest }: Targets): TargetTask[] {
+  const nameOf = ({ dagRunId, taskId }: TargetTask) => `${dagRunId} ${taskId}`;
+  const begun = new Set(tasks.filter(({ mapIndex }) => mapIndex > 0).map(nameOf));
+  return before.filter((task) => {
+    const node = newest.graph.tasks.get(task.taskId);
+    return node !== undefined && node.mapping === undefined && task.mapIndex === 0 && begun.has(nameOf(task));
+  });
 }
 
 function newTasks(moving: readonly TargetRun[], before: readonly TargetTask[], { newest }: Targets) {

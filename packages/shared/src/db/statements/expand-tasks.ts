@@ -1,6 +1,7 @@
 // A mapped task gets its instances: the one that stood for the whole task becomes index 0, and the others are created as it
 // is, in state none. Given one that is expanded already, it only adds. The unique key of (dag, run, task, index) keeps a
-// second scheduler from doubling anything. The attempt stays the same and nobody has it, so that its epoch does. Locks: the rows that are given; the caller holds their runs.
+// second scheduler from doubling anything. The attempt stays the same and nobody has it, so that its epoch does.
+// Locks: the rows that are given; the caller holds their runs.
 import { defineStatement } from "../statement.ts";
 
 export type ExpandParams = readonly [
@@ -36,7 +37,7 @@ on conflict (dag_id, run_id, task_id, map_index) do nothing
 returning id`,
 });
 
-/** There is nothing to map over any more: index 0 stands for the whole task again. */
+/** There is nothing to map over any more, or the task is not mapped any more: index 0 stands for the whole task again. */
 export const collapseTasks = defineStatement<
   readonly [ids: readonly string[], epochs: readonly number[]],
   { readonly id: string }
@@ -45,7 +46,8 @@ export const collapseTasks = defineStatement<
   sql: `
 with locked as (
   select ti.id from unnest($1::uuid[], $2::int[]) as e(id, epoch)
-  join task_instance ti on ti.id = e.id and ti.epoch = e.epoch and ti.state is null and ti.map_index = 0
+  join task_instance ti on ti.id = e.id and ti.epoch = e.epoch and ti.map_index = 0
+    and coalesce(ti.state, 'none') in ('none', 'up_for_retry', 'up_for_reschedule')
   order by ti.id
   for update of ti
 )
