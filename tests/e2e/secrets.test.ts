@@ -2,13 +2,15 @@
 // kind they were, and params are checked when a run is asked for and again before its tasks start.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { testDatabase, testRedisUrl, waitUntil } from "@millrace/testkit";
+import { testDatabase, testRedisUrl, waitUntil, type MillraceProcess } from "@millrace/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openFleet, type Fleet } from "./fleet.ts";
 
 const database = await testDatabase();
 const redisUrl = await testRedisUrl();
 let fleet: Fleet;
+const processes: MillraceProcess[] = [];
+let api = "";
 
 const KEY = "a key of thirty-two characters or more";
 const CANARY = 'c4n4ry-"p@ss/w0rd';
@@ -17,7 +19,8 @@ const MASKED = "masked-by-hand-1";
 
 const FILE = `
 import { spawn } from "node:child_process";
-import { Dag, getClient, mask } from "@millrace/sdk";
+import { deferrable, Dag, getClient, mask } from "@millrace/sdk";
+import { defineTrigger } from "@millrace/sdk/triggers";
 
 const secrets = new Dag("secrets");
 secrets.task("prints", async () => {
@@ -38,6 +41,29 @@ secrets.task("prints", async () => {
   throw new Error("cannot log in with " + password + " and " + "${MASKED}");
 })();
 
+// Waits with a secret, and fails with it in the trigger; answers with it in a callback; hides one that cannot be read.
+const waits = new Dag("secret_waits", {
+  onFailure: () => { throw new Error("the DAG's callback has " + process.env["NOTHING"] + "${TOKEN}"); },
+});
+const refuses = defineTrigger({
+  name: "e2e_refuses",
+  run: async ({ token }: { token: string }, { client }) => {
+    await client.getVariable("api_token");
+    console.log("the trigger has", token);
+    throw new Error("refused " + token);
+  },
+});
+waits.task("waits", deferrable({
+  start: async () => refuses({ token: await getClient().getVariableOrThrow("api_token") }),
+  resume: async () => "never",
+}))();
+const loops = new Dag("secret_loops");
+loops.task("loops", () => {
+  const value: Record<string, unknown> = {};
+  value["self"] = { inner: [value] };
+  return value as never;
+})();
+
 const data = new Dag("data", {
   params: { day: { schema: { type: "string", format: "date" } }, rows: { default: 1, schema: { type: "integer" } } },
 });
@@ -54,14 +80,22 @@ beforeAll(async () => {
   const connection = { conn_type: "http", password: CANARY, extra: { client_secret: `${CANARY}-2` } };
   await fleet.command(["connections", "add", "dwh", "--conn-json", JSON.stringify(connection)]);
   await fleet.command(["variables", "set", "api_token", TOKEN]);
-  await fleet.start(["dag-processor"]);
+  await writeFile(
+    join(fleet.folder, "dags", "leaks.ts"),
+    `throw new Error(${JSON.stringify(`at import: ${CANARY} ${TOKEN}`)});`,
+  );
+  processes.push(await fleet.start(["dag-processor"]));
   await waitUntil(async () => (await fleet.query("select from dag where dag_id = 'data'")).length === 1, {
     what: "the DAG is read",
-    timeoutMs: 30_000,
+    timeoutMs: 90_000,
   });
-  await fleet.query("update dag set is_paused = dag_id not in ('secrets', 'data')");
-  await Promise.all([fleet.start(["scheduler"]), fleet.start(["worker"])]);
-}, 120_000);
+
+  await fleet.query("update dag set is_paused = dag_id not in ('secrets', 'data', 'secret_waits', 'secret_loops')");
+  const names = ["scheduler", "worker", "triggerer", "api"];
+  for (const name of names) processes.push(await fleet.start([name]));
+  const ready = await processes.at(-1)?.waitForLine(/is ready/);
+  api = /http:\/\/[^\s"]+/.exec(ready ?? "")?.[0].replace(/\/$/, "") ?? "";
+}, 240_000);
 
 afterAll(() => fleet.close());
 
@@ -100,6 +134,76 @@ it("a handler that prints and throws its secrets shows none of them", { timeout:
     { value: { at: CANARY, list: [TOKEN] } },
   ]);
 });
+
+const FORMS = [CANARY, TOKEN].flatMap((secret) => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  encodeURIComponent(secret),
+  Buffer.from(secret).toString("base64").slice(0, 12),
+]);
+
+it(
+  "nothing that is stored, printed or answered shows a secret, but for what tasks are given",
+  { timeout: 240_000 },
+  async () => {
+    const conf = JSON.stringify({ at: CANARY, deep: [JSON.stringify({ t: TOKEN })] });
+    await fleet.command(["dags", "trigger", "secret_waits", "-r", "canary", "-c", conf]);
+    expect((await fleet.ended("secret_waits", "canary")).state).toBe("failed");
+    await waitUntil(
+      async () => (await fleet.query("select from callback where state in ('success', 'failed')")).length > 0,
+      { what: "the DAG's callback was called", timeoutMs: 30_000 },
+    );
+    const path = join(fleet.folder, "logs/dag_id=secret_waits/run_id=canary/task_id=waits/attempt=1.log");
+    expect(await readFile(path, "utf8")).toContain("refused ***");
+
+    // Every table, every column. What tasks are given is theirs as it is: XComs and the conf of a run.
+    const tables = await fleet.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+    );
+    for (const { name } of tables) {
+      if (["xcom", "dag_artifact", "dag_code"].includes(name)) continue;
+      const rows = await fleet.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from "${name}" t`);
+      const text = JSON.stringify(rows.map(({ row }) => ({ ...row, conf: undefined })));
+      for (const form of FORMS) expect(text, name).not.toContain(form);
+    }
+    for (const { lines } of processes) for (const form of FORMS) expect(lines.join("\n")).not.toContain(form);
+
+    const headers = { "content-type": "application/json" };
+    const credentials = JSON.stringify({ username: "admin", password: "let me in" });
+    const login = await fetch(`${api}/auth/token`, { method: "POST", headers, body: credentials });
+    const { access_token: token } = (await login.json()) as { access_token: string };
+    const run = "/api/v2/dags/secret_waits/dagRuns/canary";
+    for (const url of [
+      run,
+      "/api/v2/dags/~/dagRuns",
+      "/api/v2/importErrors",
+      `${run}/explain`,
+      `${run}/callbacks`,
+      `${run}/taskInstances`,
+      `${run}/taskInstances/waits/logs/1`,
+      `${run}/taskInstances/waits/dependencies`,
+      "/api/v2/connections",
+      "/api/v2/variables",
+      "/api/v2/dags/secrets/dagRuns/canary/taskInstances/prints/xcomEntries/leak",
+    ]) {
+      const answer = await fetch(`${api}${url}`, { headers: { authorization: `Bearer ${token}` } });
+      expect(answer.status, url).toBe(200);
+      const text = await answer.text();
+      for (const form of FORMS) expect(text, url).not.toContain(form);
+    }
+  },
+);
+
+it(
+  "a value that holds itself fails its task with the place, and the scheduler lives",
+  { timeout: 240_000 },
+  async () => {
+    await fleet.command(["dags", "trigger", "secret_loops", "-r", "r"]);
+    expect((await fleet.ended("secret_loops", "r")).state).toBe("failed");
+    const path = join(fleet.folder, "logs/dag_id=secret_loops/run_id=r/task_id=loops/attempt=1.log");
+    expect(await readFile(path, "utf8")).toMatch(/self[^]*contains itself/);
+  },
+);
 
 it("dates, bigints, maps, sets and bytes reach the next task as what they were", { timeout: 240_000 }, async () => {
   await fleet.command(["dags", "trigger", "data", "-r", "kinds", "-c", '{"day": "2026-01-31"}']);
