@@ -3,6 +3,7 @@ import { simulate, type OutcomeRule, type SimulationResult } from "@millrace/sdk
 import { findDagInFile, findDagInFolder, looksLikeFile } from "../load-dag/find-dag.ts";
 import type { Io } from "../io/io.ts";
 import { paintState } from "../output/paint-state.ts";
+import { createProgressLine } from "../output/progress-line.ts";
 import { configOf } from "../process/config-of.ts";
 import type { SimulateCommandOptions } from "./dags/simulate.ts";
 
@@ -11,11 +12,14 @@ const DRAWN_AT_MOST = 24;
 
 export async function runSimulation(io: Io, fileOrId: string, options: SimulateCommandOptions): Promise<void> {
   const config = configOf(io, {}, []);
-  const { spec } = looksLikeFile(fileOrId)
+  const { spec, artifact } = looksLikeFile(fileOrId)
     ? await findDagInFile(fileOrId, options.dag, io.cwd)
     : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
   const begun = performance.now();
+  const progress = createProgressLine(io);
   const result = simulate(spec, {
+    onProgress: ({ now, runs }) => progress.show(`playing ${spec.dagId}: at ${iso(now)}, ${runs} runs`),
+    ...(artifact.planRuns === undefined ? {} : { planRuns: artifact.planRuns }),
     from: options.from,
     until: options.until,
     outcomes: rulesOf(options),
@@ -28,6 +32,7 @@ export async function runSimulation(io: Io, fileOrId: string, options: SimulateC
       pools: { default_pool: config.core.default_pool_task_slot_count },
     },
   });
+  progress.end();
   const seconds = (performance.now() - begun) / 1000;
   if (options.output === "json") {
     const { dagId, from, until, runs, summary } = result;
@@ -41,14 +46,26 @@ export async function runSimulation(io: Io, fileOrId: string, options: SimulateC
 }
 
 /** One rule a task, of its outcomes and its duration. */
-function rulesOf({ outcome, duration }: SimulateCommandOptions): Record<string, OutcomeRule> {
-  const ids = new Set([...outcome, ...duration].map(({ taskId }) => taskId));
+function rulesOf({ outcome, duration, wait }: SimulateCommandOptions): Record<string, OutcomeRule> {
+  const ids = new Set([...outcome, ...duration, ...wait].map(({ taskId }) => taskId));
   const seconds = new Map(duration.map((one) => [one.taskId, one.seconds]));
   return Object.fromEntries(
     [...ids].map((id): [string, OutcomeRule] => {
       const chances = { failed: 0, skipped: 0 };
       for (const { taskId, state, probability } of outcome) {
         if (taskId === id && state !== "success") chances[state] = probability;
+      }
+      const waits = wait.find(({ taskId }) => taskId === id)?.seconds;
+      if (waits !== undefined) {
+        const { failed, skipped } = chances;
+        return [
+          id,
+          ({ random }) => {
+            const draw = random();
+            const state = draw < failed ? "failed" : draw < failed + skipped ? "skipped" : "success";
+            return { state, wait: waits, duration: seconds.get(id) ?? seconds.get("*") ?? 1 };
+          },
+        ];
       }
       return [id, { ...chances, duration: seconds.get(id) ?? seconds.get("*") ?? 1 }];
     }),

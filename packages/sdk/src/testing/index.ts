@@ -13,6 +13,7 @@ export type {
   SimulatedFault,
   SimulatedOutcome,
   SimulatedState,
+  SimulatedWait,
   SimulateOptions,
 } from "./simulate/options.ts";
 export type { WaitReason } from "./simulate/recorder.ts";
@@ -20,6 +21,7 @@ export type {
   SimulatedRun,
   SimulatedTask,
   SimulatedTry,
+  SimulatedWaitSpan,
   SimulationResult,
   SimulationSummary,
 } from "./simulate/result.ts";

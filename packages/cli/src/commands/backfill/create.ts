@@ -6,6 +6,7 @@ import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
 import { Ended, UsageError } from "../../io/report-error.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
+import { createProgressLine } from "../../output/progress-line.ts";
 import { userName } from "../../user-name.ts";
 import { BACKFILL_COLUMNS } from "./columns.ts";
 
@@ -80,12 +81,14 @@ export const create = (io: Io): Command =>
     await withDatabase(io, async (work) => {
       const { createBackfill, DagVersions, previewBackfill } = await import("@millrace/shared/db");
       const versions = new DagVersions(work.db);
+      const progress = createProgressLine(io);
+      const asked = { ...request, onDates: (count: number) => progress.show(`${count} dates found`) };
       if (options.dryRun === true) {
-        const { dates, leftOut } = await previewBackfill(work.db, versions, request);
+        const { dates, leftOut } = await previewBackfill(work.db, versions, asked).finally(progress.end);
         await printList(io, options.output, DATE_COLUMNS, dates);
         return io.note(`${dates.length} dates would run, ${leftOut} are left out: they have a run`);
       }
-      const id = await createBackfill(work.db, versions, request);
+      const id = await createBackfill(work.db, versions, asked).finally(progress.end);
       await show(io, work, id, options);
     });
   });

@@ -26,6 +26,9 @@ function noteOf({ completedAt, isPaused, dagIsPaused, isPlanned, planError }: Ba
 
 /** Shows how far it is until it is over. */
 export async function watchBackfill(io: Io, db: Database, id: number): Promise<BackfillRow> {
+  if (io.isErrorTty) {
+    io.note(`Ctrl-C ends the watching only; \`millrace backfill show ${id} --wait\` takes it up again`);
+  }
   const bar = createProgressBar(io);
   try {
     for (;;) {

@@ -9,6 +9,7 @@ export interface SimulateCommandOptions {
   readonly until: Date;
   readonly outcome: readonly TaskOutcome[];
   readonly duration: readonly TaskDuration[];
+  readonly wait: readonly TaskDuration[];
   readonly trigger: readonly Date[];
   readonly seed: number;
   readonly output: "table" | "json";
@@ -68,6 +69,7 @@ export const simulate = (io: Io): Command =>
       [],
     )
     .option("--duration <task=time>", "How long they take: 30s, 5m, 2h; * for all others. Default: 1s.", duration, [])
+    .option("--wait <task=time>", "How long they are deferred until their event comes: 10m, 2h.", duration, [])
     .option("--trigger <date>", "A run by hand at this moment; may be given several times.", moments, [])
     .option("--seed <n>", "Of what is drawn: the same seed, the same history.", wholeNumber(0), 1)
     .option("--timeline", "Draw bars even when there are many runs.")

@@ -43,6 +43,8 @@ export interface Examined {
   stopped: number[];
   /** Runs that may have waited for what changed here. */
   next: RunRow[];
+  /** Task instances that began with their wait. */
+  deferred: TaskRow[];
 }
 
 const NONE: readonly never[] = [];
@@ -124,7 +126,13 @@ export function* writeExamined(tx: Transaction, s: Statements, cases: readonly C
   if (cases.length === 0) return;
   const changes = cases.length === 1 && cases[0] !== undefined ? cases[0].changes : cases.flatMap((c) => c.changes);
   if (changes.length > 0) {
-    const written = yield* s.applyDecisions(tx, changes);
+    const waits = changes.filter(({ to }) => to === "deferred");
+    if (waits.length > 0) {
+      const begun = waits.map(({ ti: { id, epoch, state } }) => ({ id, epoch, from: state }));
+      into.deferred.push(...(yield* s.startFromTriggers(tx, begun)));
+    }
+    const others = waits.length === 0 ? changes : changes.filter(({ to }) => to !== "deferred");
+    const written = yield* s.applyDecisions(tx, others);
     for (const { to } of written) if (to === "scheduled") into.scheduled++;
   }
   if (tx.store.isShared) yield TRAVEL;

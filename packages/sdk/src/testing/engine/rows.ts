@@ -76,6 +76,8 @@ export interface TaskVersion {
   readonly heartbeat: number | undefined;
   readonly worker: number | undefined;
   readonly token: number | undefined;
+  /** It has waited, and goes on: its start stays. */
+  readonly resumes: boolean;
 }
 
 export interface TaskRow extends Row<TaskVersion> {
@@ -104,6 +106,7 @@ export const FRESH_ATTEMPT = {
   heartbeat: undefined,
   worker: undefined,
   token: undefined,
+  resumes: false,
 } as const;
 
 /** Every field in its place: what is copied with each change is then one block of memory. */
@@ -126,6 +129,7 @@ export const newTaskVersion = (id: number, retries: number): TaskVersion => ({
   heartbeat: undefined,
   worker: undefined,
   token: undefined,
+  resumes: false,
 });
 
 /** As a spread, which costs many times as much: most of what a simulation does is to copy these. */
@@ -148,4 +152,5 @@ export const copyTaskVersion = (v: TaskVersion): Draft<TaskVersion> => ({
   heartbeat: v.heartbeat,
   worker: v.worker,
   token: v.token,
+  resumes: v.resumes,
 });

@@ -1,6 +1,6 @@
 // One pass of a scheduler, as packages/scheduler/src/scheduler.ts makes it: due runs in a transaction of their own; then,
 // in one, queued runs start, the runs that wakes name are examined, and what the limits allow is queued.
-import { admit, canStart, dueRuns, scheduledRunId, type Refusal } from "@millrace/shared/model";
+import { admit, canStart, dueRuns, scheduledRunId, type PlannedRun, type Refusal } from "@millrace/shared/model";
 import { applyFailFast, openCase, writeExamined, type Case, type Examined, type Target } from "./examine.ts";
 import type { RunRow, TaskRow } from "./rows.ts";
 import type { EngineSettings } from "./settings.ts";
@@ -21,13 +21,15 @@ export interface SchedulerDeps {
   readonly onRefused?: (row: TaskRow, refusal: Refusal) => void;
   /** Told which queued runs stay so because none of their tasks can move. */
   readonly onBlocked?: (run: RunRow) => void;
+  /** What a schedule that is code asks for, in the order of time. */
+  readonly planned?: () => readonly PlannedRun[];
 }
 
 /** @throws whatever a schedule throws: there is nobody to read an import error */
-export function* createDueRuns(tx: Transaction, { s }: SchedulerDeps): Steps<number> {
+export function* createDueRuns(tx: Transaction, { s, planned }: SchedulerDeps): Steps<number> {
   let created = 0;
   for (const { dag, pointer, room } of yield* s.lockDueDags(tx)) {
-    const due = dueRuns(dag.graph.spec, pointer, tx.now, Math.min(room, RUNS_PER_DAG));
+    const due = dueRuns(dag.graph.spec, pointer, tx.now, Math.min(room, RUNS_PER_DAG), planned?.());
     if (due.failure !== undefined) throw due.failure instanceof Error ? due.failure : new Error(String(due.failure));
     const runs = due.runs.map((plan) => ({
       runId: scheduledRunId(plan.runAfter),
@@ -164,7 +166,15 @@ export interface PassOutcome extends Started {
 /** The transaction of a pass. What it gives is to be sent, signalled and woken once it is committed. */
 export function* schedulingPass(tx: Transaction, deps: SchedulerDeps, request: PassRequest): Steps<PassOutcome> {
   const { s, settings } = deps;
-  const outcome: PassOutcome = { scheduled: 0, finished: [], stopped: [], next: [], started: 0, queued: [] };
+  const outcome: PassOutcome = {
+    scheduled: 0,
+    finished: [],
+    stopped: [],
+    next: [],
+    deferred: [],
+    started: 0,
+    queued: [],
+  };
   if (request.startRuns) yield* startQueuedRuns(tx, deps, outcome);
   let targets: Target[] = [];
   if (request.named.size > 0) {

@@ -3,10 +3,14 @@ import { lockAll } from "./steps.ts";
 import { waiting } from "./statement.ts";
 import * as runs from "./run-statements.ts";
 import * as tasks from "./task-statements.ts";
+import * as waits from "./wait-statements.ts";
+
+// The rows of attempts are for those who write statements.
+const { rowsOf: _rowsOf, ...written } = tasks;
 
 const lockCriticalSection = waiting("lock-critical-section", [], function* (tx) {
   yield* lockAll(tx, [tx.store.criticalSection]);
 });
 
-export const statements = { ...runs, ...tasks, lockCriticalSection };
+export const statements = { ...runs, ...written, ...waits, lockCriticalSection };
 export type Statements = typeof statements;

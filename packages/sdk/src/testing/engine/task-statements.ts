@@ -25,7 +25,7 @@ const CHANGED = ["scheduled", "success", "skipped", "upstream_failed", "removed"
 const byRow = (a: { readonly row: TaskRow }, b: { readonly row: TaskRow }): number => a.row.rowId - b.row.rowId;
 
 /** The rows of these attempts, in the order of locks; what has another id by now is not among them. */
-function rowsOf<K extends { readonly id: number }>(tx: Transaction, keys: readonly K[]): Named<K>[] {
+export function rowsOf<K extends { readonly id: number }>(tx: Transaction, keys: readonly K[]): Named<K>[] {
   const found: Named<K>[] = [];
   for (const key of keys) {
     const row = tx.store.attempts.get(key.id);
@@ -95,7 +95,8 @@ export const claimAttempts = waiting(
           after.state = "running";
           after.epoch++;
           after.token = key.token;
-          after.startDate = after.heartbeat = tx.now;
+          after.startDate = after.resumes ? (after.startDate ?? tx.now) : tx.now;
+          after.heartbeat = tx.now;
           after.endDate = undefined;
           after.worker = worker;
         });

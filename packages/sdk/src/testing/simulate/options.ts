@@ -1,4 +1,5 @@
 // What people give to `simulate`, and its checks: whatever is wrong is said before anything runs.
+import type { PlanAnswer, PlanRequest } from "../../runtime/protocol.ts";
 import type { DagSpec } from "../../spec/index.ts";
 import { AppError } from "@millrace/shared/errors";
 import { summarizeSchedule } from "@millrace/shared/model";
@@ -19,6 +20,33 @@ export interface SimulatedOutcome {
   readonly follow?: readonly string[];
   /** For `failed`: whether trying again can help. @default true */
   readonly retryable?: boolean;
+  /**
+   * That it waits without a worker: for its trigger, for the next poke of a sensor, for an answer. A number is seconds of a
+   * deferral that ends with an event.
+   * @default none; a task that begins with its trigger waits as long as a trigger of time says, and else a minute; a
+   * question (`hitl`, `approval`) is answered after a minute
+   */
+  readonly wait?: number | SimulatedWait;
+}
+
+export interface SimulatedWait {
+  /** Virtual seconds until it has what it waits for. */
+  readonly seconds: number;
+  /**
+   * `deferred`: it runs for `duration`, waits for its trigger, and runs for `duration` once more with the event; one that
+   * begins or ends with its trigger leaves that half out. `reschedule`: it pokes for `duration`, and again after each
+   * `pokeInterval`, until the time is over.
+   * @default "deferred"
+   */
+  readonly mode?: "deferred" | "reschedule";
+  /** For `reschedule`: seconds between two pokes. @default 60 */
+  readonly pokeInterval?: number;
+  /**
+   * `timeout`: what it waits for does not come, and the try fails. For a question with defaults, which a timeout chooses,
+   * say `event`.
+   * @default "event"
+   */
+  readonly end?: "event" | "timeout";
 }
 
 /** What a function that decides an outcome is told. */
@@ -73,6 +101,10 @@ export interface SimulateOptions {
   readonly triggers?: readonly (Date | string)[];
   /** Of everything that is drawn. @default 1 */
   readonly seed?: number;
+  /** Told now and then how far it is, for what people look at meanwhile. */
+  readonly onProgress?: (progress: { readonly now: Date; readonly runs: number }) => void;
+  /** Asks a timetable of the DAG's file, where only the spec of the DAG is given: that of its artifact. */
+  readonly planRuns?: (request: PlanRequest) => PlanAnswer;
   /** The limits of the installation. */
   readonly limits?: {
     /** Task instances queued or running at once. @default 32 */
@@ -138,7 +170,7 @@ function checkOutcomes(spec: DagSpec, outcomes: Readonly<Record<string, OutcomeR
         problems.push(`outcomes of ${id}: ${String(rule)} is no state of a try`);
       continue;
     }
-    const { state, duration, follow, failed, skipped } = rule as SimulatedOutcome & {
+    const { state, duration, follow, failed, skipped, wait } = rule as SimulatedOutcome & {
       failed?: number;
       skipped?: number;
     };
@@ -147,6 +179,7 @@ function checkOutcomes(spec: DagSpec, outcomes: Readonly<Record<string, OutcomeR
     if (duration !== undefined && !(duration >= 0 && duration < Infinity)) {
       problems.push(`outcomes of ${id}: a duration of ${duration} s is not possible`);
     }
+    checkWait(id, wait, problems);
     for (const chance of [failed, skipped]) {
       if (chance !== undefined && !(chance >= 0 && chance <= 1)) {
         problems.push(`outcomes of ${id}: ${chance} is no probability from 0 to 1`);
@@ -160,6 +193,21 @@ function checkOutcomes(spec: DagSpec, outcomes: Readonly<Record<string, OutcomeR
     }
   }
 }
+
+function checkWait(id: string, wait: SimulatedOutcome["wait"], problems: string[]): void {
+  if (wait === undefined) return;
+  const { seconds, mode = "deferred", pokeInterval = 60, end = "event" } = waitOf(wait);
+  if (!(seconds >= 0 && seconds < Infinity)) problems.push(`outcomes of ${id}: a wait of ${seconds} s is not possible`);
+  if (!(pokeInterval > 0 && pokeInterval < Infinity)) {
+    problems.push(`outcomes of ${id}: a pokeInterval of ${pokeInterval} s is not possible`);
+  }
+  if (mode !== "deferred" && mode !== "reschedule")
+    problems.push(`outcomes of ${id}: ${String(mode)} is no mode of a wait`);
+  if (end !== "event" && end !== "timeout") problems.push(`outcomes of ${id}: ${String(end)} is no end of a wait`);
+}
+
+export const waitOf = (wait: number | SimulatedWait): SimulatedWait =>
+  typeof wait === "number" ? { seconds: wait } : wait;
 
 const noTask = (id: string, known: readonly string[]): string =>
   `there is no task ${id}; there ${known.length === 1 ? "is" : "are"} ${known.slice(0, 10).join(", ")}${known.length > 10 ? ", …" : ""}`;

@@ -11,9 +11,17 @@ export interface RecordedTry {
   readonly reason: string | undefined;
 }
 
+/** A time that a task instance waited without a worker. */
+export interface RecordedSpan {
+  readonly state: "deferred" | "up_for_reschedule";
+  readonly startDate: number;
+  endDate: number | undefined;
+}
+
 export type WaitReason = Refusal["limit"] | "worker_slots" | "delayed_start" | "max_active_runs" | "nothing_can_begin";
 
 export class Recorder implements Watch {
+  readonly #spans: RecordedSpan[][] = [];
   /** By the row_id of the task instance. */
   readonly #tries: RecordedTry[][] = [];
   /** Seconds waited, all task instances or runs together. */
@@ -33,6 +41,10 @@ export class Recorder implements Watch {
     return this.#tries[row.rowId] ?? [];
   }
 
+  spansOf(row: TaskRow): readonly RecordedSpan[] {
+    return this.#spans[row.rowId] ?? [];
+  }
+
   taskWritten(row: TaskRow, before: TaskVersion, after: TaskVersion): void {
     if (before.state === after.state) return;
     const now = this.#now();
@@ -47,9 +59,12 @@ export class Recorder implements Watch {
       if (waited > 0 && why !== undefined) this.#add(why, waited);
       this.#refusals.delete(row);
     }
-    const wasHeld = before.state === "running" || before.state === "restarting" || before.state === "shutdown";
-    if (!wasHeld || after.state === "restarting" || after.state === "shutdown") return;
-    this.running--;
+    if (isWait(before.state)) this.#endSpan(row, now);
+    if (isWait(after.state)) this.#beginSpan(row, after.state, now);
+    const wasHeld = isHeld(before.state);
+    if (wasHeld && !isHeld(after.state)) this.running--;
+    // A try goes on over its waits.
+    if ((!wasHeld && !isWait(before.state)) || isHeld(after.state) || goesOn(after.state)) return;
     const state = after.state === "up_for_retry" || after.state === "none" ? "failed" : after.state;
     const one = {
       tryNumber: before.tryNumber,
@@ -61,6 +76,18 @@ export class Recorder implements Watch {
     const earlier = this.#tries[row.rowId];
     if (earlier === undefined) this.#tries[row.rowId] = [one];
     else earlier.push(one);
+  }
+
+  #beginSpan(row: TaskRow, state: RecordedSpan["state"], now: number): void {
+    const span = { state, startDate: now, endDate: undefined };
+    const earlier = this.#spans[row.rowId];
+    if (earlier === undefined) this.#spans[row.rowId] = [span];
+    else earlier.push(span);
+  }
+
+  #endSpan(row: TaskRow, now: number): void {
+    const span = this.#spans[row.rowId]?.at(-1);
+    if (span !== undefined) span.endDate = now;
   }
 
   committed(_owner: string, runs: readonly RunRow[]): void {
@@ -89,3 +116,8 @@ export class Recorder implements Watch {
     this.waits.set(reason, (this.waits.get(reason) ?? 0) + ms / 1000);
   }
 }
+
+const isHeld = (state: TaskState): boolean => state === "running" || state === "restarting" || state === "shutdown";
+const isWait = (state: TaskState): state is RecordedSpan["state"] =>
+  state === "deferred" || state === "up_for_reschedule";
+const goesOn = (state: TaskState): boolean => isWait(state) || state === "scheduled" || state === "queued";

@@ -14,6 +14,14 @@ export interface SimulatedTry {
   readonly reason: string | null;
 }
 
+/** A time that a task instance waited without a worker. */
+export interface SimulatedWaitSpan {
+  readonly state: "deferred" | "up_for_reschedule";
+  readonly startDate: Date;
+  /** Null: nothing in the simulation ended it. */
+  readonly endDate: Date | null;
+}
+
 export interface SimulatedTask {
   readonly taskId: string;
   readonly mapIndex: number;
@@ -24,6 +32,8 @@ export interface SimulatedTask {
   /** Why it is as it is without having run, or why it failed. */
   readonly reason: string | null;
   readonly tries: readonly SimulatedTry[];
+  /** Within the tries. */
+  readonly waits: readonly SimulatedWaitSpan[];
 }
 
 export interface SimulatedRun {
@@ -124,6 +134,11 @@ function asTask({ recorder }: Simulation, task: TaskRow): SimulatedTask {
       startDate: sameOr(start, one.startDate),
       endDate: sameOr(end, one.endDate),
       reason: one.reason ?? null,
+    })),
+    waits: recorder.spansOf(task).map((span) => ({
+      state: span.state,
+      startDate: new Date(span.startDate),
+      endDate: dateOf(span.endDate),
     })),
   };
 }

@@ -1,6 +1,8 @@
-import type { Dag } from "../../authoring/dag.ts";
+import { definitionOf, type Dag } from "../../authoring/dag.ts";
 import type { DagSpec } from "../../spec/index.ts";
 import { checkOptions, invalid, type SimulateOptions } from "./options.ts";
+import { planRuns } from "../../runtime/plan-runs.ts";
+import { TimetableFailed, type AskTimetable } from "./planned-runs.ts";
 import { resultOf, type SimulationResult } from "./result.ts";
 import { Simulation } from "./simulation.ts";
 
@@ -11,6 +13,9 @@ import { Simulation } from "./simulation.ts";
  *
  * Between two things that happen no time passes: a task whose upstream ended starts in the same millisecond, where the
  * product takes some tens of them.
+ *
+ * A task that waits does so without a worker, in `deferred` or `up_for_reschedule`, as its `wait` says. A timetable of your
+ * own is asked in this process; of it the DAG itself has to be given.
  *
  * @param dag the DAG, or what its `spec()` gives
  * @throws AppError SIMULATION_INVALID with everything that is wrong about the options, or with a schedule that fails
@@ -26,13 +31,15 @@ import { Simulation } from "./simulation.ts";
  */
 export function simulate(dag: Dag | DagSpec, options: SimulateOptions): SimulationResult {
   const spec = "spec" in dag ? dag.spec() : dag;
+  const ask: AskTimetable | undefined =
+    "spec" in dag ? (request) => planRuns(definitionOf(dag), request) : options.planRuns;
   const checked = checkOptions(spec, options);
   let simulation: Simulation;
   try {
-    simulation = new Simulation(spec, options, checked);
+    simulation = new Simulation(spec, options, checked, ask);
     simulation.run();
   } catch (error) {
-    if (isScheduleError(error)) throw invalid(spec, [error.message]);
+    if (isScheduleError(error) || error instanceof TimetableFailed) throw invalid(spec, [error.message]);
     throw error;
   }
   return resultOf(simulation, checked.from, checked.until);

@@ -10,6 +10,7 @@ import {
   jitterOf,
   pointerFor,
   retryDelaySeconds,
+  timeOf,
 } from "@millrace/shared/model";
 import { Agenda } from "../engine/agenda.ts";
 import { handleLostAttempts, timeOutRuns } from "../engine/recovery.ts";
@@ -28,16 +29,26 @@ import type { AttemptKey } from "../engine/task-statements.ts";
 import type { Transaction } from "../engine/transaction.ts";
 import { invalid, type CheckedOptions, type SimulateOptions } from "./options.ts";
 import { Outcomes, type DrawnOutcome } from "./outcomes.ts";
+import { PlannedRuns, type AskTimetable } from "./planned-runs.ts";
 import { Recorder } from "./recorder.ts";
 
 const WORKER = 1;
 /** Beyond this something runs away, as a continuous schedule of tasks that take no time does. */
 const MAX_RUNS = 250_000;
+const STEPS_BETWEEN_REPORTS = 2_000;
+
+/** What goes on when its wait is over. */
+interface Waiting {
+  readonly outcome: DrawnOutcome;
+  /** The end of the wait. */
+  readonly until: number;
+}
 
 /** A try under way. */
 interface Held extends AttemptKey {
   readonly row: TaskRow;
   readonly outcome: DrawnOutcome;
+  readonly startedAt: number;
 }
 
 export class Simulation {
@@ -50,7 +61,11 @@ export class Simulation {
   readonly #deps: SchedulerDeps;
   readonly #outcomes: Outcomes;
   readonly #workerSlots: number;
+  readonly #onProgress: SimulateOptions["onProgress"];
   readonly #held = new Map<number, Held>();
+  /** By attempt: tries that wait, or go on after their wait. */
+  readonly #waits = new Map<number, Waiting>();
+  readonly #planned: PlannedRuns | undefined;
   readonly #unclaimed: (AttemptKey & { readonly token: number })[] = [];
   /** What the next pass is to look at. */
   #named = new Map<RunRow, Set<string> | null>();
@@ -59,13 +74,15 @@ export class Simulation {
   #pointerAt: number | undefined;
   pausedAt: number | undefined;
 
-  constructor(spec: DagSpec, options: SimulateOptions, checked: CheckedOptions) {
+  /** @param planRuns for a schedule that is code of the DAG's file */
+  constructor(spec: DagSpec, options: SimulateOptions, checked: CheckedOptions, planRuns?: AskTimetable) {
     const { limits = {}, outcomes = {}, seed = 1 } = options;
     this.#spec = spec;
     this.#options = checked;
     this.#agenda = new Agenda(checked.from);
     this.#outcomes = new Outcomes(outcomes, seed);
     this.#workerSlots = limits.workerSlots ?? Infinity;
+    this.#onProgress = options.onProgress;
     const pools = new Map(spec.tasks.map((task) => [task.pool, DEFAULT_POOL_SLOTS]));
     for (const [pool, slots] of Object.entries(limits.pools ?? {})) pools.set(pool, slots);
     this.store = new Store(this.#agenda, pools);
@@ -76,8 +93,14 @@ export class Simulation {
       settings: { ...DEFAULT_SETTINGS, parallelism: limits.parallelism ?? DEFAULT_SETTINGS.parallelism },
       onRefused: (row, refusal) => this.recorder.refused(row, refusal),
       onBlocked: (run) => this.recorder.blocked(run),
+      planned: () => this.#planned?.ahead(this.dag.committed.pointer?.logicalDate) ?? [],
     };
-    const pointer = pointerFor(spec, undefined, checked.from);
+    const isCustom = timeOf(spec.schedule).kind === "custom";
+    if (isCustom && planRuns === undefined && checked.triggers.length === 0) {
+      throw invalid(spec, ["its schedule is code of its file: give simulate() the DAG itself, or triggers"]);
+    }
+    if (isCustom && planRuns !== undefined) this.#planned = new PlannedRuns(planRuns, spec, checked.from);
+    const pointer = isCustom ? this.#planned?.ahead()[0] : pointerFor(spec, undefined, checked.from);
     if (pointer === undefined && checked.triggers.length === 0) {
       throw invalid(spec, ["time alone asks for no run of it, so nothing would happen: give triggers"]);
     }
@@ -92,7 +115,9 @@ export class Simulation {
     triggers.forEach((at, i) => this.#agenda.at(at, () => this.#trigger(at, i)));
     for (const at of faults.losses) this.#agenda.at(at, () => this.#loseWorker());
     this.#requestPass();
-    while (this.#agenda.step()) {
+    for (let steps = 1; this.#agenda.step(); steps++) {
+      if (steps % STEPS_BETWEEN_REPORTS === 0)
+        this.#onProgress?.({ now: new Date(this.#agenda.now), runs: this.store.runs.length });
       if (this.store.runs.length <= MAX_RUNS) continue;
       throw invalid(this.#spec, [
         `it has had ${MAX_RUNS} runs by ${new Date(this.#agenda.now).toISOString()}: give a shorter time, or tasks longer durations`,
@@ -161,6 +186,7 @@ export class Simulation {
     this.#confirm(outcome.stopped);
     if (outcome.queued.length > 0) this.#send(outcome.queued);
     for (const run of outcome.next) this.#named.set(run, null);
+    for (const row of outcome.deferred) this.#beginWait(row);
     if (outcome.next.length > 0 || outcome.finished.length > 0 || outcome.started > 0) this.#startRuns = true;
     if (outcome.started > 0) this.#watchTimeout();
     if (!outcome.finished.some((end) => end.state === "failed")) return;
@@ -239,13 +265,16 @@ export class Simulation {
 
   #hold(row: TaskRow): void {
     const { id, epoch } = row.committed;
-    const held = { id, epoch, row, outcome: this.#outcomes.draw(row, row.committed, this.#agenda.now) };
+    const outcome = this.#waits.get(id)?.outcome ?? this.#outcomes.draw(row, row.committed, this.#agenda.now);
+    const held = { id, epoch, row, outcome, startedAt: this.#agenda.now };
     this.#held.set(id, held);
     this.#agenda.after(held.outcome.seconds * 1000, () => this.#finish(held));
   }
 
   #finish(held: Held): void {
     if (!this.#held.delete(held.id)) return;
+    if (this.#goesToWait(held)) return this.#claim();
+    if (held.outcome.wait !== undefined) this.#waits.delete(held.id);
     const { row, id, epoch, outcome } = held;
     const { tryNumber, maxTries } = row.committed;
     const { state, retryable, branchDecision, reason } = outcome;
@@ -257,11 +286,75 @@ export class Simulation {
     this.#claim();
   }
 
-  #retry({ row, id, epoch, outcome }: Held): void {
+  // Waits without a worker.
+
+  /** A process that ends because its task waits. */
+  #goesToWait({ id, epoch, row, outcome, startedAt }: Held): boolean {
+    const { wait } = outcome;
+    if (wait === undefined) return false;
+    const { now } = this.#agenda;
+    const waiting = this.#waits.get(id);
+    if (wait.mode === "deferred") {
+      // It resumed, and this was its second half.
+      if (waiting !== undefined) return false;
+      const until = now + wait.seconds * 1000;
+      this.#waits.set(id, { outcome, until });
+      this.#transaction("worker", (tx) => s.deferAttempts(tx, [{ id, epoch }]));
+      const key = { id, epoch: row.committed.epoch };
+      this.#agenda.at(until, () => this.#endWait(row, key));
+      return true;
+    }
+    const until = waiting?.until ?? startedAt + wait.seconds * 1000;
+    if (startedAt >= until) return false;
+    this.#waits.set(id, { outcome, until });
+    const delaySeconds = wait.pokeInterval;
+    this.#transaction("worker", (tx) => s.rescheduleAttempts(tx, [{ id, epoch, delaySeconds }]));
+    this.#agenda.after(delaySeconds * 1000, () => this.#wake(row));
+    return true;
+  }
+
+  /** A task that begins with its trigger. */
+  #beginWait(row: TaskRow): void {
+    const outcome = this.#outcomes.draw(row, row.committed, this.#agenda.now);
+    const until = this.#agenda.now + (outcome.wait?.seconds ?? 0) * 1000;
+    const { id, epoch } = row.committed;
+    this.#waits.set(id, { outcome, until });
+    this.#agenda.at(until, () => this.#endWait(row, { id, epoch }));
+  }
+
+  /** Nothing happens to an attempt that is another by now, or whose wait somebody ended. */
+  #endWait(row: TaskRow, { id, epoch }: AttemptKey): void {
+    const waiting = this.#waits.get(id);
+    if (waiting === undefined) return;
+    const { outcome } = waiting;
+    const endsIt = row.node.spec.startTrigger?.onEvent === "end" && outcome.wait?.timedOut !== true;
+    if (!endsIt) {
+      this.#transaction("triggerer", (tx) => s.resumeDeferred(tx, [{ id, epoch }]));
+      return this.#wake(row);
+    }
+    this.#waits.delete(id);
+    const { state, reason, retryable } = outcome;
+    const { tryNumber, maxTries } = row.committed;
+    if (state === "failed" && hasTryLeft({ tryNumber, maxTries, retryable })) {
+      const delaySeconds = this.#retryDelay(row);
+      this.#transaction("triggerer", (tx) => s.retryDeferred(tx, [{ id, epoch, delaySeconds, reason: reason ?? "" }]));
+      this.#agenda.after(delaySeconds * 1000, () => this.#wake(row));
+    } else {
+      this.#transaction("triggerer", (tx) =>
+        s.finishDeferred(tx, [{ id, epoch, state, branchDecision: null, reason }]),
+      );
+      this.#wake(row);
+    }
+  }
+
+  #retryDelay(row: TaskRow): number {
     const { tryNumber } = row.committed;
     const jitter = jitterOf(`${this.dag.dagId}#${row.taskId}#${row.run.runId}#${tryNumber}`);
-    const longest = this.#deps.settings.maxTaskRetryDelay;
-    const delaySeconds = retryDelaySeconds(row.node.spec, tryNumber, jitter, longest);
+    return retryDelaySeconds(row.node.spec, tryNumber, jitter, this.#deps.settings.maxTaskRetryDelay);
+  }
+
+  #retry({ row, id, epoch, outcome }: Held): void {
+    const delaySeconds = this.#retryDelay(row);
     const retry = { id, epoch, delaySeconds, free: false, infra: false, reason: outcome.reason ?? "" };
     this.#transaction("worker", (tx) => s.retryAttempts(tx, [retry]));
     if (delaySeconds === 0) return this.#wake(row);

@@ -13,6 +13,8 @@ export interface TimelineOptions {
 /** A try that succeeded, that failed, that was skipped; time in the run without a try. */
 const MARKS: Readonly<Record<string, string>> = { success: "█", failed: "▓", skipped: "░" };
 const RUN = "─";
+/** Within a try: it waits without a worker. */
+const WAIT = "·";
 
 export function drawTimeline(runs: readonly SimulatedRun[], options: TimelineOptions = {}): string {
   const { width = 100, maxRuns = 50, paint = (bar: string) => bar } = options;
@@ -59,7 +61,13 @@ function taskBar(task: SimulatedTask, column: (at: number) => number, width: num
     const from = Math.max(at, column(startDate.getTime()));
     const to = Math.max(from, column(endDate.getTime()));
     if (from >= width) break;
-    bar += " ".repeat(from - at) + paint((MARKS[state] ?? "▒").repeat(to - from + 1), state);
+    const marks = Array.from({ length: to - from + 1 }, () => MARKS[state] ?? "▒");
+    for (const wait of task.waits) {
+      const end = column((wait.endDate ?? endDate).getTime());
+      for (let i = Math.max(from, column(wait.startDate.getTime()) + 1); i <= Math.min(to, end) - 1; i++)
+        marks[i - from] = WAIT;
+    }
+    bar += " ".repeat(from - at) + paint(marks.join(""), state);
     at = to + 1;
   }
   return bar + " ".repeat(Math.max(0, width - at));

@@ -30,6 +30,8 @@ export interface BackfillRequest {
   /** What is run again goes on with the DAG's newest version. @default true */
   readonly runOnLatestVersion?: boolean | undefined;
   readonly user: string;
+  /** Told now and then how many dates are found. */
+  readonly onDates?: ((count: number) => void) | undefined;
 }
 
 export interface PlannedBackfill {
@@ -84,7 +86,9 @@ export async function planBackfill(
     dates.push(date);
     if (dates.length > MOST_DATES) throw new AppError("BACKFILL_TOO_LARGE", { dagId, most: MOST_DATES });
     // A fine schedule over years is seconds of arithmetic: a process that serves others goes on with them meanwhile.
-    if (dates.length % DATES_AT_ONCE === 0) await setImmediate();
+    if (dates.length % DATES_AT_ONCE > 0) continue;
+    request.onDates?.(dates.length);
+    await setImmediate();
   }
   if (dates.length === 0) {
     throw new AppError("BACKFILL_EMPTY", { dagId, from: request.from.toISOString(), to: request.to.toISOString() });
