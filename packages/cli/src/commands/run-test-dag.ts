@@ -3,14 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "@millrace/sdk/spec";
 import {
   captureOutput,
-  MemoryStore,
   nameOf,
   runInProcess,
   type InProcessResult,
   type LogLevel,
   type TestTask,
 } from "@millrace/sdk/testing";
-import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
 import { isFinished } from "@millrace/shared/model";
 import type { Io } from "../io/io.ts";
 import { Ended } from "../io/report-error.ts";
@@ -20,6 +18,7 @@ import { configOf } from "../process/config-of.ts";
 import { listenForStop } from "../process/stop-signals.ts";
 import { findDagInFile, findDagInFolder, looksLikeFile, type FoundDag } from "../load-dag/find-dag.ts";
 import type { TestOptions } from "./dags/test.ts";
+import { inProcessStore } from "./in-process-store.ts";
 
 export async function runTestDag(io: Io, fileOrId: string, options: TestOptions): Promise<void> {
   const config = configOf(io, {}, []);
@@ -46,10 +45,7 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
       logicalDate: (options.logicalDate ?? new Date()).getTime(),
       // Read as JSON from the command line.
       conf: (options.conf ?? {}) as Record<string, Json>,
-      store: new MemoryStore({
-        variable: (key) => variableFromEnvironment(key, io.env),
-        connection: (id) => connectionFromEnvironment(id, io.env),
-      }),
+      store: inProcessStore(io, config.core.max_xcom_bytes),
       concurrency: options.concurrency,
       maxXComBytes: config.core.max_xcom_bytes,
       maxRetryDelay: config.core.max_task_retry_delay,

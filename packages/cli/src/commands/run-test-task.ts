@@ -1,7 +1,6 @@
 // `tasks test` at work: one task, its log as it comes, and what it returned.
 import type { Json } from "@millrace/sdk/spec";
-import { captureOutput, MemoryStore, runOneTask } from "@millrace/sdk/testing";
-import { connectionFromEnvironment, variableFromEnvironment } from "@millrace/shared/config";
+import { captureOutput, runOneTask } from "@millrace/sdk/testing";
 import { AppError } from "@millrace/shared/errors";
 import { findDagInFile, findDagInFolder, looksLikeFile } from "../load-dag/find-dag.ts";
 import type { Io } from "../io/io.ts";
@@ -9,6 +8,7 @@ import { Ended } from "../io/report-error.ts";
 import { paintState } from "../output/paint-state.ts";
 import { configOf } from "../process/config-of.ts";
 import { listenForStop } from "../process/stop-signals.ts";
+import { inProcessStore } from "./in-process-store.ts";
 import type { TestTaskOptions } from "./tasks/test.ts";
 
 export async function runTestTask(io: Io, fileOrId: string, taskId: string, options: TestTaskOptions): Promise<void> {
@@ -27,10 +27,7 @@ export async function runTestTask(io: Io, fileOrId: string, taskId: string, opti
   }
   const capture = captureOutput<string>((_task, _stream, line) => io.out(`${line}\n`));
   const stop = listenForStop();
-  const store = new MemoryStore({
-    variable: (key) => variableFromEnvironment(key, io.env),
-    connection: (id) => connectionFromEnvironment(id, io.env),
-  });
+  const store = inProcessStore(io, config.core.max_xcom_bytes);
   try {
     const run: typeof found.artifact.run = async (request, host) => {
       // Read as JSON from the command line.

@@ -17,12 +17,20 @@ await writeFile(
   `#!/usr/bin/env bash
 cd "${folder}"
 printf '%s\\n' "$*" >> calls
-if [ "$1" = rm ]; then rm -f "container-$3"; exit 0; fi
+if [ "$1" = rm ]; then
+  [ -f "container-$3" ] && kill -9 "$(cat "container-$3")" && rm -f "container-$3"
+  exit 0
+fi
 name=$4
-touch "container-$name"
 while [ "$1" != IMAGE ]; do shift; done
 shift
-"$@"
+# As an engine does: the container is no child of the program that asks for it.
+setsid "$@" &
+echo $! > "container-$name"
+wait $!
+code=$?
+rm -f "container-$name"
+exit $code
 `,
 );
 await chmod(engine, 0o755);
@@ -71,6 +79,12 @@ test("exit codes fail or skip the task, and say what they mean", async () => {
   expect(await run({ engine: join(folder, "nowhere") })).toMatchObject({
     error: { message: expect.stringContaining("could not be started") as string },
   });
+});
+
+test("a container is left alone while it runs, and removed before and after", async () => {
+  const before = (await calls()).length;
+  expect(await run({ command: ["sh", "-c", "sleep 0.5; echo whole"] })).toMatchObject({ returnValue: "whole" });
+  expect((await calls()).slice(before).map((line) => line.split(" ")[0])).toEqual(["rm", "run", "rm"]);
 });
 
 test("a task that has to stop takes its container with it", async () => {

@@ -2,6 +2,7 @@
 // attempt has to stop, and by a watcher when the process that runs the attempt is killed.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import type { Socket } from "node:net";
 import type { NoArguments } from "../authoring/handlers.ts";
 import { SkipTask } from "../errors/task-signals.ts";
 import { anything, checkOptions, oneOf, show, type Check } from "../reading/checks.ts";
@@ -197,18 +198,21 @@ function remove(engine: string, name: string): Promise<void> {
 
 /**
  * Removes the container when this process ends without saying so. Nobody's child and in a group of its own, it outlives
- * what kills this process, and learns of it by the end of its input.
+ * what kills this process, and learns of it by the end of a pipe. That is none of its first three: Node closes the input of
+ * a child that has ended, as the shell does that puts the watcher into the background.
  */
 function watchOver(engine: string, name: string): { readonly dismiss: () => void } {
-  const script = '{ read -r done <&3 || exec "$@" >/dev/null 2>&1; } 3<&0 &';
+  const script = '{ read -r done <&3 || exec "$@" >/dev/null 2>&1 3<&-; } &';
   const child = spawn("sh", ["-c", script, "millrace-watcher", engine, "rm", "--force", name], {
-    stdio: ["pipe", "ignore", "ignore"],
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
     detached: true,
   });
   child.on("error", () => undefined);
-  child.stdin.on("error", () => undefined);
   child.unref();
-  return { dismiss: () => child.stdin.end("done\n") };
+  const pipe = child.stdio[3] as Socket; // as `stdio` asks for
+  pipe.on("error", () => undefined);
+  pipe.unref();
+  return { dismiss: () => pipe.end("done\n") };
 }
 
 function wrongOptions(options: ContainerOptions<never>): readonly string[] {

@@ -7,6 +7,8 @@ import { messageOf } from "../errors/index.ts";
 
 const CONNECT_MS = 10_000;
 const MAX_ROWS = 10_000;
+/** How soon a statement ends whose worker is gone. */
+const CHECK = "2s";
 
 export interface RunSqlOptions {
   /** The largest answer, in bytes of JSON. */
@@ -49,6 +51,8 @@ export async function runSql(
   signal?.addEventListener("abort", stop);
   try {
     signal?.throwIfAborted();
+    // A worker that is killed cancels nothing: the server has to notice. Older ones than 14 cannot, and do without.
+    await client.query(`set client_connection_check_interval = '${CHECK}'`).catch(() => undefined);
     return await runAll(client, request, maxBytes);
   } finally {
     signal?.removeEventListener("abort", stop);

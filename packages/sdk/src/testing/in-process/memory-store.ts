@@ -1,11 +1,17 @@
 // What tasks of a test run share: XComs, variables and connections in memory. Variables and connections come from the
 // environment first, as everywhere; what a task sets is kept for the run and written nowhere.
 import type { Json } from "../../spec/index.ts";
-import type { ConnectionValue, RunHost, XComKey } from "../../runtime/index.ts";
+import type { ConnectionValue, RunHost, SqlRequest, SqlResult, XComKey } from "../../runtime/index.ts";
 
 export interface Lookup {
   readonly variable: (key: string) => string | undefined;
   readonly connection: (connectionId: string) => ConnectionValue | undefined;
+  /** Absent where there is no driver: then statements are refused. */
+  readonly runSql?: (
+    connection: ConnectionValue,
+    request: SqlRequest,
+    signal: AbortSignal,
+  ) => Promise<readonly SqlResult[]>;
 }
 
 export class MemoryStore {
@@ -52,6 +58,7 @@ export class MemoryStore {
 
   /** The part of a task's host that is the same for every task. */
   hostOf(signal: AbortSignal, log: RunHost["log"]): RunHost {
+    const { runSql } = this.#lookup;
     // Async, so that a lookup that throws rejects, as it does across processes.
     return {
       signal,
@@ -71,6 +78,15 @@ export class MemoryStore {
         await Promise.resolve(this.#variables.set(key, undefined));
       },
       getConnection: async (connectionId) => await Promise.resolve(this.#lookup.connection(connectionId)),
+      ...(runSql === undefined
+        ? {}
+        : {
+            runSql: async (request: SqlRequest) => {
+              const connection = this.#lookup.connection(request.connectionId);
+              if (connection === undefined) throw new Error(`there is no connection "${request.connectionId}"`);
+              return await runSql(connection, request, signal);
+            },
+          }),
       triggerDagRun: ({ dagId }) => noOther(`a run of "${dagId}" is not started`),
       getRunState: (dagId) => noOther(`the runs of "${dagId}" are not known`),
       getExternalStates: ({ dagId }) => noOther(`the tasks of "${dagId}" are not known`),
