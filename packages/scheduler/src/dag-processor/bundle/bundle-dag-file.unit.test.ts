@@ -108,6 +108,18 @@ new Dag(rows + query + settings.name + __filename + typeof require);`,
     ]);
     expect(code).toContain(`"./fast.node"`);
   });
+
+  test("looks for the add-on of a package under the package's name, wherever that is installed", async () => {
+    const folder = await testDagFolder({
+      "a.ts": `import { Dag } from "@millrace/sdk";\nimport fast from "fast";\nnew Dag("a").task("t", () => fast())();`,
+      "node_modules/fast/package.json": `{ "name": "fast", "main": "lib/index.js" }`,
+      "node_modules/fast/lib/index.js": `module.exports = () => require("../build/fast.node");`,
+    });
+    const { warnings, code } = await bundled(join(folder.path, "a.ts"));
+    expect(code).toContain(`"fast/build/fast.node"`);
+    expect(code).not.toContain(folder.path);
+    expect(warnings.map((warning) => warning.message)).toEqual([expect.stringContaining("(NODE_PATH)")]);
+  });
 });
 
 describe("what is wrong with a file", () => {

@@ -11,6 +11,13 @@ const SDK_NAMES = /^(?:@millrace\/sdk|apache-airflow-ts-sdk)(\/.*)?$/;
 /** A file of a package that is no module: it is taken as it lies there, whatever the package says it exports. */
 const PACKAGE_DATA = /^[^./].*\.(?:csv|txt|sql|md|json)$/;
 
+/** The add-on by the name of its package, under which a worker finds it that has the package. */
+function inPackage(path: string, resolveDir: string): string {
+  const [file, folder] = [path.startsWith(".") ? join(resolveDir, path) : path, "/node_modules/"];
+  const at = file.lastIndexOf(folder);
+  return at < 0 ? path : file.slice(at + folder.length);
+}
+
 /** `dagFile` is the absolute path that the import of `entryImport` stands for. */
 export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
   name: "millrace",
@@ -32,12 +39,12 @@ export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
       const file = roots.map((root) => join(root, path)).find((candidate) => existsSync(candidate));
       return file === undefined ? undefined : { path: realpathSync(file) };
     });
-    build.onResolve({ filter: /\.node$/ }, ({ path }) => ({
-      path,
+    build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir }) => ({
+      path: inPackage(path, resolveDir),
       external: true,
       warnings: [
         {
-          text: `The native add-on "${path}" cannot travel with the DAG's code: install its package where the workers run, or use one without native code`,
+          text: `The native add-on "${path}" cannot travel with the DAG's code: install its package where workers find it (NODE_PATH), or use one without native code`,
         },
       ],
     }));

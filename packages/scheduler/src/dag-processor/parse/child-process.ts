@@ -27,7 +27,7 @@ const KEPT_OUTPUT = 8_192;
 /** Node itself, and buffers, which its heap limit does not count. */
 const MEMORY_BEYOND_HEAP_MB = 256;
 const MEMORY_LOOK_MS = 200;
-const PASSED_ON = new Set(["PATH", "HOME", "TZ", "LANG", "NODE_ENV", "SystemRoot"]);
+const PASSED_ON = new Set(["PATH", "HOME", "TZ", "LANG", "NODE_ENV", "NODE_PATH", "SystemRoot"]);
 
 export async function runChild(args: readonly string[], cwd: string, limits: ParseLimits): Promise<ChildEnd> {
   const env = Object.fromEntries(Object.entries(childEnvironment()).filter(([name]) => PASSED_ON.has(name)));

@@ -69,3 +69,12 @@ test("a mock of a task that there is not is an error that names those there are"
     "DAG sales has no task extrct; it has extract, sum, load",
   );
 });
+
+test("params have their defaults, and those without one have to be given", async () => {
+  const params = { day: { schema: { type: "string" } }, rows: { default: 3, schema: { type: "integer" } } } as const;
+  const dag = new Dag("params", { params });
+  dag.task("show", () => getContext().params)();
+  await expect(dag.test()).rejects.toThrow('DAG "params" needs params that have no default: give day in conf');
+  const { tasks } = await dag.test({ conf: { day: "2026-01-31" } });
+  expect(tasks["show"]?.value).toEqual({ day: "2026-01-31", rows: 3 });
+});

@@ -32,6 +32,12 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
       return found === undefined ? undefined : { connectionId, ...found };
     },
   });
+  const missing = Object.entries(spec.paramSpecs ?? {}).flatMap(([name, { required }]) =>
+    required === true && options.conf?.[name] === undefined && spec.params[name] === undefined ? [name] : [],
+  );
+  if (missing.length > 0) {
+    throw new Error(`DAG "${spec.dagId}" needs params that have no default: give ${missing.join(", ")} in conf`);
+  }
   const capture = captureOutput<string>((name, stream, message) => {
     linesOf(name).push({ level: stream === "stdout" ? "info" : "warn", message });
   });
