@@ -9,6 +9,7 @@ import type { Config } from "@millrace/shared/config";
 import type { Logger } from "@millrace/shared/observability";
 import type { Announcing } from "@millrace/shared/queue";
 import { KnownSecrets, Secrets } from "@millrace/shared/secrets";
+import { XComs } from "@millrace/shared/xcoms";
 import { prepareUi } from "@millrace/ui/build";
 import fastify, { type InjectOptions, type LightMyRequestResponse } from "fastify";
 import { guard } from "./auth/guard.ts";
@@ -75,6 +76,7 @@ export function createApi(options: ApiOptions): Api {
     versions: new DagVersions(db),
     secrets,
     known: new KnownSecrets(secrets, log),
+    xcoms: new XComs(db, config),
   };
   const tokens = new Tokens(config.api_auth);
   const routes: ApiRoute[] = [];

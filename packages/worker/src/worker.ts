@@ -3,9 +3,10 @@
 // handed back without using a try.
 import { ArtifactStore, Job } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
-import { crashPoint, type Service } from "@millrace/shared/lifecycle";
+import { crashPoint, Periodic, type Service } from "@millrace/shared/lifecycle";
 import type { AttemptMessage, Consumer } from "@millrace/shared/queue";
 import { Secrets } from "@millrace/shared/secrets";
+import { XComs } from "@millrace/shared/xcoms";
 import { CallbackRunner } from "./callbacks/callback-runner.ts";
 import { Claimer } from "./claim/claimer.ts";
 import type { WorkerDeps } from "./deps.ts";
@@ -16,6 +17,7 @@ import { ChildPool } from "./run/child-pool.ts";
 
 // When Postgres is slow to take endings, no more is begun than it can follow.
 const ENDINGS_BEHIND = 4;
+const REMOVE_OBJECTS_EVERY_MS = 60_000;
 
 export class Worker implements Service {
   readonly #deps: WorkerDeps;
@@ -25,6 +27,7 @@ export class Worker implements Service {
   readonly #claimer: Claimer;
   readonly #runner: AttemptRunner;
   readonly #callbacks: CallbackRunner;
+  readonly #removals: Periodic;
   #consumer: Consumer | undefined;
   #starting: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -55,6 +58,7 @@ export class Worker implements Service {
     const artifacts = new ArtifactStore(db, config.workers.artifact_folder);
     const workerJobId = () => this.#job.id;
     const secrets = new Secrets({ db, config, log });
+    const xcoms = new XComs(db, config);
     this.#callbacks = new CallbackRunner({
       db,
       broker,
@@ -64,6 +68,12 @@ export class Worker implements Service {
       artifacts,
       workerJobId,
       secrets,
+      xcoms,
+    });
+    this.#removals = new Periodic({
+      everyMs: REMOVE_OBJECTS_EVERY_MS,
+      run: async () => void (await xcoms.removeDue()),
+      onError: (error) => log.warn({ cause: messageOf(error) }, "objects of XComs that are gone could not be removed"),
     });
     this.#runner = new AttemptRunner({
       db,
@@ -75,6 +85,7 @@ export class Worker implements Service {
       finisher: new Finisher(db, broker, log, secrets.cipher),
       broker,
       secrets,
+      xcoms,
       onCallbacks: () => this.#callbacks.wake(),
     });
   }
@@ -91,6 +102,7 @@ export class Worker implements Service {
       () => this.#pool.start(),
       () => this.#heartbeats.start(),
       () => this.#callbacks.start(),
+      () => this.#removals.start(),
       () => broker.onSignal((ids) => this.#heartbeats.lookAt(ids)),
     ];
     for (const step of steps) {
@@ -125,7 +137,7 @@ export class Worker implements Service {
     await Promise.all(this.#handling);
     clearTimeout(grace);
     await this.#consumer?.stop();
-    await this.#heartbeats.stop();
+    await Promise.all([this.#heartbeats.stop(), this.#removals.stop()]);
     await this.#pool.stop();
     await this.#job.stop();
   }

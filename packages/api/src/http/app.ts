@@ -12,6 +12,7 @@ import type { Clock } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Announcing } from "@millrace/shared/queue";
 import type { KnownSecrets, Secrets } from "@millrace/shared/secrets";
+import type { XComs } from "@millrace/shared/xcoms";
 
 /** Fastify whose handlers have the types of their schemas. */
 export type App = FastifyInstance<
@@ -33,4 +34,5 @@ export interface Context {
   readonly secrets: Secrets;
   /** What must not be shown. */
   readonly known: KnownSecrets;
+  readonly xcoms: XComs;
 }

@@ -1,5 +1,4 @@
 import { getRun, getXCom, listXComs } from "@millrace/shared/db";
-import type { Json } from "@millrace/sdk/spec";
 import { Type } from "typebox";
 import type { App, Context } from "../http/app.ts";
 import { pageOf } from "../http/paging.ts";
@@ -9,7 +8,7 @@ import { XComCollection, XComValue } from "../schemas/task-instances.ts";
 
 const BASE = "/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances/:task_id/xcomEntries";
 
-export function xcomRoutes(app: App, { db, config, known }: Context): void {
+export function xcomRoutes(app: App, { db, config, known, xcoms }: Context): void {
   const ListQuery = Type.Object({ ...Paging, xcom_key: Text, xcom_key_pattern: Text, map_index: Int });
   app.get(
     BASE,
@@ -43,7 +42,7 @@ export function xcomRoutes(app: App, { db, config, known }: Context): void {
       });
       const asText = query.stringify === true || query.deserialize === true;
       const redactor = await known.redactor();
-      const value = redactor.redactValue(xcom.value as Json, xcom.key); // what a jsonb column holds
+      const value = redactor.redactValue(await xcoms.resolve(xcom.value), xcom.key);
       return { ...presentXCom(xcom), value: asText ? JSON.stringify(value) : value };
     },
   );

@@ -88,6 +88,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./hitl/index.ts")).hitl,
   },
   {
+    name: "xcoms",
+    heading: OPERATE,
+    about: "See what tasks handed on.",
+    load: async () => (await import("./xcoms/index.ts")).xcoms,
+  },
+  {
     name: "pools",
     heading: OPERATE,
     about: "List and change pools.",

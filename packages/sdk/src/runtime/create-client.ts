@@ -43,7 +43,8 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
     },
     async setXCom(entry) {
       assertRunning("setXCom()");
-      await host.setXCom({ ...xcomKey(request, entry), value: encodeValue(entry.value, request.maxXComBytes) });
+      const value = encodeValue(entry.value, request.maxStoredXComBytes ?? request.maxXComBytes);
+      await host.setXCom({ ...xcomKey(request, entry), value });
     },
     async getConnection(connectionId) {
       assertRunning("getConnection()");

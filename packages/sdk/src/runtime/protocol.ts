@@ -99,6 +99,8 @@ export interface RunRequest {
   readonly lazyInputs?: Readonly<Record<string, { readonly taskId: string; readonly length: number }>>;
   /** The largest return value or XCom, in bytes of JSON. Default 1 MiB. */
   readonly maxXComBytes?: number;
+  /** The same, where an object store keeps large ones: what goes into Postgres keeps to `maxXComBytes`. */
+  readonly maxStoredXComBytes?: number;
   /** False when a later run of the schedule is due already; given to tasks that ask for it. Default true. */
   readonly isLatestRun?: boolean;
   /** For a run by key: which part of the data it is about. */

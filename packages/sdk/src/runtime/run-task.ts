@@ -114,7 +114,9 @@ function succeed(
   const pushes = taskOptions(task).doXcomPush ?? true;
   return {
     kind: "success",
-    ...(pushes && stored !== undefined ? { returnValue: encodeValue(stored, request.maxXComBytes) } : {}),
+    ...(pushes && stored !== undefined
+      ? { returnValue: encodeValue(stored, request.maxStoredXComBytes ?? request.maxXComBytes) }
+      : {}),
     ...(branch === undefined ? {} : { branch }),
     ...(outlets === undefined ? {} : { assetEvents: outlets.events() }),
   };

@@ -57,6 +57,7 @@ export function checkMix(config: Config): string[] {
     problems.push(`secrets.backends_order names ${unknown.join(", ")}; there are: ${PLACES.join(", ")}`);
   }
   problems.push(...checkGit(config.dags_git));
+  problems.push(...checkObjectStorage(config));
   if (core.dags_folder === "") problems.push("core.dags_folder must name a folder");
   return problems;
 }
@@ -71,4 +72,30 @@ function* checkGit({ url, ref, subdirectory, folder }: Config["dags_git"]): Gene
     yield `dags_git.subdirectory is ${subdirectory}: it must be a path inside of the repository`;
   }
   if (folder === "") yield "dags_git.folder must name a folder";
+}
+
+function checkObjectStorage({ common_io }: Config): string[] {
+  const path = common_io.xcom_objectstorage_path;
+  if (path === "") return [];
+  const problems: string[] = [];
+  if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._=-]+)*\/?$/.test(path)) {
+    problems.push(
+      "common_io.xcom_objectstorage_path must be s3://bucket or s3://bucket/prefix, the prefix of letters, digits and . _ = -",
+    );
+  }
+  const endpoint = common_io.xcom_objectstorage_endpoint;
+  if (endpoint !== "" && !/^https?:\/\/[^/?#@]+\/?$/.test(endpoint)) {
+    problems.push("common_io.xcom_objectstorage_endpoint must be https://host or https://host:port");
+  }
+  if (common_io.xcom_objectstorage_access_key_id === "" || common_io.xcom_objectstorage_secret_access_key === "") {
+    problems.push(
+      "common_io.xcom_objectstorage_path needs common_io.xcom_objectstorage_access_key_id and common_io.xcom_objectstorage_secret_access_key",
+    );
+  }
+  if (common_io.xcom_objectstorage_threshold >= common_io.xcom_objectstorage_max_bytes) {
+    problems.push(
+      "common_io.xcom_objectstorage_threshold must be less than common_io.xcom_objectstorage_max_bytes, or nothing goes to the store",
+    );
+  }
+  return problems;
 }

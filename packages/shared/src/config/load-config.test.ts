@@ -122,12 +122,39 @@ describe("the configuration", () => {
   });
 });
 
+const STORE = {
+  MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_PATH: "s3://values/team-1/",
+  MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_ENDPOINT: "https://minio.internal:9000",
+  MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_ACCESS_KEY_ID: "id",
+  MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_SECRET_ACCESS_KEY: SECRET,
+};
+
+test("an object store for XComs needs a bucket and a key, and no more", () => {
+  withFile({});
+  const { common_io } = load(STORE);
+  expect(common_io.xcom_objectstorage_threshold).toBe(65_536);
+});
+
 describe("values that are dangerous together", () => {
   test.each([
     [
       { MILLRACE__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT: "14" },
       /task_instance_heartbeat_timeout is 14 s.*three heartbeats of 5 s/,
     ],
+    [
+      { ...STORE, MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_PATH: "https://bucket.example/values" },
+      /xcom_objectstorage_path must be s3:/,
+    ],
+    [{ ...STORE, MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_PATH: "s3://values/a b" }, /path must be s3:.*the prefix of/],
+    [
+      { ...STORE, MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_ENDPOINT: "minio:9000" },
+      /xcom_objectstorage_endpoint must be https:/,
+    ],
+    [
+      { ...STORE, MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_ACCESS_KEY_ID: "" },
+      /needs common_io\.xcom_objectstorage_access_key_id/,
+    ],
+    [{ ...STORE, MILLRACE__COMMON_IO__XCOM_OBJECTSTORAGE_MAX_BYTES: "65536" }, /threshold must be less than/],
     [{ MILLRACE__SCHEDULER__SCHEDULER_HEARTBEAT_SEC: "30" }, /scheduler_health_check_threshold is 30 s/],
     [{ MILLRACE__TRIGGERER__JOB_HEARTBEAT_SEC: "11" }, /triggerer_health_check_threshold is 30 s/],
     [{ MILLRACE__SCHEDULER__TASK_QUEUED_TIMEOUT: "30" }, /longer than scheduler.task_redispatch_after/],

@@ -54,6 +54,27 @@ export const OPTIONS = {
       "Newest runs of a task whose rendered template fields are kept; 0 keeps all.",
     ),
   },
+  common_io: {
+    xcom_objectstorage_path: text(
+      "",
+      "Where large XComs are kept: s3://bucket or s3://bucket/prefix. Without it all are in Postgres.",
+    ),
+    xcom_objectstorage_threshold: integer(65_536, 0, "XComs of more bytes of JSON go there, the others into Postgres."),
+    xcom_objectstorage_max_bytes: integer(
+      16_777_216,
+      1_024,
+      "Largest XCom where there is an object store, in place of core.max_xcom_bytes.",
+    ),
+    xcom_objectstorage_endpoint: text(
+      "",
+      "Address of an S3-compatible server: https://host:9000. Without it, AWS in the region below.",
+    ),
+    xcom_objectstorage_region: text("us-east-1", "Region of the bucket. Most servers other than AWS take any."),
+    xcom_objectstorage_access_key_id: text("", "Id of the access key."),
+    xcom_objectstorage_secret_access_key: secret("", "The access key itself."),
+    xcom_objectstorage_session_token: secret("", "Goes with temporary keys."),
+    xcom_objectstorage_timeout: seconds(10, "Longest that one try of a request may take; there are four."),
+  },
   secrets: {
     backends_order: list(
       ["custom", "environment_variable", "local_filesystem", "metastore"],

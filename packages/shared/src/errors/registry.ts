@@ -264,6 +264,61 @@ export const ERRORS = define({
     exitCode: 1,
     retryable: false,
   },
+  XCOM_IS_REFERENCE: {
+    message:
+      'XCom {key} of task {taskId} has the form of a reference ({"$millrace": "stored"}), which only Millrace makes. Return the value itself.',
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
+  XCOM_STORE_UNREACHABLE: {
+    message:
+      "The object store of XComs at {target} did not answer as it should in {tries} tries: {cause}. Is common_io.xcom_objectstorage_endpoint right?",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
+  XCOM_STORE_NO_BUCKET: {
+    message:
+      "There is no bucket {bucket} at {target}. Make it, or put common_io.xcom_objectstorage_path and xcom_objectstorage_region right.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
+  XCOM_STORE_DENIED: {
+    message:
+      "The object store refused {method} in the bucket {bucket} at {target}: {cause}. The access key needs to read, write and delete objects there.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
+  XCOM_STORE_REFUSED: {
+    message: "The object store refused {method} in the bucket {bucket} at {target}: {cause}.",
+    httpStatus: 503,
+    exitCode: 3,
+    retryable: true,
+  },
+  XCOM_STORE_NOT_CONFIGURED: {
+    message:
+      "The value is in an object store, under {key}, and this process knows of none: set common_io.xcom_objectstorage_path and the keys, as for the workers.",
+    httpStatus: 503,
+    exitCode: 2,
+    retryable: false,
+  },
+  XCOM_OBJECT_MISSING: {
+    message:
+      "The object store has nothing under {key}: somebody or a rule of the bucket removed it, or the bucket is another one. Clear the task that made the value.",
+    httpStatus: 410,
+    exitCode: 1,
+    retryable: false,
+  },
+  XCOM_OBJECT_DAMAGED: {
+    message:
+      "What the object store has under {key} is not what was stored there: its checksum is another. Clear the task that made the value.",
+    httpStatus: 502,
+    exitCode: 1,
+    retryable: false,
+  },
   POOL_NOT_FOUND: {
     message: "There is no pool {pool}. `millrace pools list` shows those there are.",
     httpStatus: 404,

@@ -1,6 +1,7 @@
 // What a trigger came to, before it is stored: an event that is no JSON, that Postgres cannot keep or that is larger than
 // an XCom may be fails its trigger by name. User code made it, so nothing of its shape is taken for granted.
 import type { TriggerOutcome } from "@millrace/sdk/runtime";
+import { isReference } from "@millrace/shared/xcoms";
 import { failed } from "./trigger.ts";
 
 /** An escape of JSON that jsonb refuses: U+0000, or half of a surrogate pair. */
@@ -17,6 +18,12 @@ export function checkOutcome(name: string, outcome: TriggerOutcome, maxBytes: nu
     case "end":
       if (!ENDS.includes(outcome.state)) {
         return failed("TriggerOutcome", `trigger ${name} ended its task as ${String(outcome.state)}, which is no end`);
+      }
+      if (isReference(outcome.value)) {
+        return failed(
+          "TriggerOutcome",
+          `trigger ${name} ended with a reference to a stored value: give the value itself`,
+        );
       }
       return outcome.value === undefined ? outcome : checkValue(name, "the value", outcome.value, outcome, maxBytes);
     default:

@@ -6,6 +6,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { AttemptLog, attemptLogPath, callbacksLogPath, mapStack, type Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
+import type { XComs } from "@millrace/shared/xcoms";
 import { answerCall } from "../run/answer-call.ts";
 import type { ChildPool } from "../run/child-pool.ts";
 import type { WarmChild } from "../run/warm-child.ts";
@@ -20,6 +21,7 @@ export interface CallbackRunDeps {
   readonly artifacts: ArtifactStore;
   readonly versions: DagVersions;
   readonly secrets: Secrets;
+  readonly xcoms: XComs;
 }
 
 export type CallbackEnding =

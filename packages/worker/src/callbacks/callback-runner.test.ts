@@ -5,6 +5,7 @@ import { loadConfig, type Config } from "@millrace/shared/config";
 import { ArtifactStore, claimCallbacks, Database, extendCallbacks, finishCallback, newId } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import { Secrets } from "@millrace/shared/secrets";
+import { XComs } from "@millrace/shared/xcoms";
 import { openBroker } from "@millrace/shared/queue";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -46,6 +47,7 @@ function createRunner(workerJobId: number): CallbackRunner {
     artifacts,
     workerJobId: () => workerJobId,
     secrets,
+    xcoms: new XComs(db, config),
   });
   made.push(created);
   return created;

@@ -15,6 +15,7 @@ import { crashPoint, Periodic, type Service } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
+import type { XComs } from "@millrace/shared/xcoms";
 import type { ChildPool } from "../run/child-pool.ts";
 import { CallbackRun, type CallbackEnding } from "./callback-run.ts";
 
@@ -27,6 +28,7 @@ export interface CallbackRunnerDeps {
   readonly artifacts: ArtifactStore;
   readonly workerJobId: () => number;
   readonly secrets: Secrets;
+  readonly xcoms: XComs;
 }
 
 /** Callbacks come in bursts, and hanging ones must not take the children of the attempts. */

@@ -6,6 +6,7 @@ import type { Config } from "@millrace/shared/config";
 import { ArtifactStore, DagVersions, readAttemptOf, type Database, type TaskInstanceKey } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
 import type { Secrets } from "@millrace/shared/secrets";
+import { XComs } from "@millrace/shared/xcoms";
 import { answerCall } from "../run/answer-call.ts";
 import { ChildPool } from "../run/child-pool.ts";
 import type { Call } from "../run/ipc.ts";
@@ -46,6 +47,7 @@ export async function renderNow(deps: RenderDeps, key: TaskInstanceKey): Promise
   const { dagId, runId, taskId, mapIndex = -1 } = key;
   const [attempt] = await db.run(readAttemptOf, [dagId, runId, taskId, mapIndex]);
   const versions = new DagVersions(db);
+  const xcoms = new XComs(db, deps.config);
   const graph = attempt === undefined ? undefined : (await versions.load([attempt.versionId])).get(attempt.versionId);
   const node = graph?.tasks.get(taskId);
   if (attempt === undefined || graph === undefined || node === undefined) {
@@ -55,13 +57,15 @@ export async function renderNow(deps: RenderDeps, key: TaskInstanceKey): Promise
     new AppError("RENDER_FAILED", { dagId, taskId, runId, reason: secrets.redactor.redact(reason) });
   // The next try, where none has begun.
   const next = { ...attempt, tryNumber: Math.max(attempt.tryNumber, 1) };
-  const request = await requestOf({ ...deps, inputs: new Inputs(db) }, next, node, graph).catch((error: unknown) => {
-    throw failed(error instanceof Error ? error.message : String(error));
-  });
+  const request = await requestOf({ ...deps, inputs: new Inputs(db, xcoms) }, next, node, graph).catch(
+    (error: unknown) => {
+      throw failed(error instanceof Error ? error.message : String(error));
+    },
+  );
   const { waited: _waited, ...whole } = request;
   const answer = async (call: Call) => {
     if (!READS.has(call.method)) throw new Error(`${call.method} is refused: rendering changes nothing`);
-    return await answerCall({ ...deps, versions }, next, call);
+    return await answerCall({ ...deps, versions, xcoms }, next, call);
   };
   const result = await inChild(deps, async (child) => {
     const path = await new ArtifactStore(db, deps.config.workers.artifact_folder).path(attempt.artifactHash);

@@ -3,6 +3,7 @@ import { Database, DagVersions } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
 import { Secrets } from "@millrace/shared/secrets";
+import { XComs } from "@millrace/shared/xcoms";
 import { testDatabase } from "@millrace/testkit";
 import { afterAll, expect, test } from "vitest";
 import { answerCall } from "./answer-call.ts";
@@ -15,7 +16,7 @@ afterAll(() => db.close());
 // Nothing here is announced to anybody.
 const config = loadConfig({ env: {}, cwd: "/nonexistent" });
 const secrets = new Secrets({ db, config, log });
-const deps = { db, versions: new DagVersions(db), broker: {} as Broker, secrets, config };
+const deps = { db, versions: new DagVersions(db), broker: {} as Broker, secrets, xcoms: new XComs(db, config), config };
 
 test("a task that waits for another DAG is told that it does not exist only when it asks", async () => {
   const params = { dagId: "nowhere", taskIds: ["a"], logicalDates: ["2026-01-01T00:00:00.000Z"] };

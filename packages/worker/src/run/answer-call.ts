@@ -1,7 +1,6 @@
 // What a running handler asks for, answered from Postgres and the places of secrets. An attempt writes XComs of its
 // own task instance only, and only while it is the current one; a callback writes none, since its attempt has ended.
 import type { ConnectionValue } from "@millrace/sdk/runtime";
-import type { Json } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import {
   deleteAssetState,
@@ -22,11 +21,13 @@ import {
 } from "@millrace/shared/db";
 import { announce, type Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
+import { bytesOf, type XComs } from "@millrace/shared/xcoms";
 import type { Call, ToChild } from "./ipc.ts";
 import { storeRenderedFields } from "./store-rendered-fields.ts";
 
 /** Values of a mapped task in one answer. */
 const MAX_PAGE = 1_000;
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
@@ -36,6 +37,7 @@ export interface AnswerDeps {
   readonly broker?: Broker | undefined;
   readonly versions: DagVersions;
   readonly secrets: Secrets;
+  readonly xcoms: XComs;
   readonly config: Pick<Config, "core">;
 }
 
@@ -49,17 +51,22 @@ export async function answerCall(
   call: Call,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const { db, broker, versions, secrets, config } = deps;
+  const { db, broker, versions, secrets, xcoms, config } = deps;
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
       const [row] = await db.run(readXComs, [[dagId], [runId], [taskId], [mapIndex], [key]]);
-      return row?.value as Answer;
+      return row === undefined ? undefined : await xcoms.resolve(row.value);
     }
     case "getMappedXComs": {
       const { dagId, runId, taskId, offset, limit } = call.params;
       const page = await db.run(readMappedXComs, [dagId, runId, taskId, offset, Math.min(limit, MAX_PAGE)]);
-      return page.map(({ value }) => value as Json);
+      const bytes = page.reduce((sum, { value }) => sum + bytesOf(value), 0);
+      if (bytes > MAX_PAGE_BYTES)
+        throw new Error(
+          `${page.length} values of ${taskId} take ${bytes} bytes, and one read gives ${MAX_PAGE_BYTES}: return less, and hand on where the rest is`,
+        );
+      return await xcoms.resolveAll(page.map(({ value }) => value));
     }
     case "setXCom": {
       const { dagId, runId, taskId, mapIndex, key, value } = call.params;
@@ -71,7 +78,8 @@ export async function answerCall(
         taskId === attempt.taskId &&
         mapIndex === attempt.mapIndex;
       if (!isOwn) throw new Error(`a task sets XComs of its own only, not of ${dagId}.${taskId} in run ${runId}`);
-      const [row] = await db.run(writeXCom, [attempt.id, attempt.epoch, key, JSON.stringify(value)]);
+      const held = await xcoms.keep(attempt, key, value);
+      const [row] = await db.run(writeXCom, [attempt.id, attempt.epoch, key, held]);
       if (row === undefined) throw new Error(`XCom ${key} was not set: this attempt is no longer the current one`);
       return undefined;
     }

@@ -26,6 +26,7 @@ import { AttemptLog, attemptLogPath, mapStack, type Logger } from "@millrace/sha
 import { checkRunParams } from "@millrace/shared/params";
 import type { Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
+import type { XComs } from "@millrace/shared/xcoms";
 import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
@@ -36,6 +37,7 @@ import { onceAvailable } from "./once-available.ts";
 import { Inputs } from "./read-inputs.ts";
 import { requestOf } from "./run-request.ts";
 import type { ChildResult, WarmChild } from "./warm-child.ts";
+import { keepReturnValue, xcomFailure } from "./xcom-failure.ts";
 
 /** What is kept of an error on the row: the log has it whole. */
 const MAX_REASON = 500;
@@ -50,6 +52,7 @@ export interface AttemptRunnerDeps {
   readonly finisher: Finisher;
   readonly broker: Broker;
   readonly secrets: Secrets;
+  readonly xcoms: XComs;
   /** Called when an attempt has ended whose task has callbacks. */
   readonly onCallbacks: () => void;
 }
@@ -74,7 +77,7 @@ export class AttemptRunner {
   constructor(deps: AttemptRunnerDeps) {
     this.#deps = deps;
     this.#versions = new DagVersions(deps.db, 1_000);
-    this.#inputs = new Inputs(deps.db);
+    this.#inputs = new Inputs(deps.db, deps.xcoms);
     this.#labels = new Labels(deps.db, deps.log);
   }
 
@@ -151,12 +154,15 @@ export class AttemptRunner {
           },
         });
       } catch (error) {
+        const unavailable = xcomFailure(error);
         result =
           error instanceof ParamsInvalid || error instanceof InactiveAssets
             ? error.result
             : error instanceof NoElement
               ? { kind: "outcome", outcome: failure(error.name, error.message, false) }
-              : { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` };
+              : unavailable === undefined
+                ? { kind: "died", how: `could not be given the attempt: ${messageOf(error)}` }
+                : { kind: "outcome", outcome: unavailable };
       } finally {
         clearTimeout(timer);
         calls.abort(new Error("the handler has ended"));
@@ -228,14 +234,15 @@ export class AttemptRunner {
       const wrongEvents = wrongAssetEvents(assetEvents, this.#deps.config.core.max_xcom_bytes);
       if (wrongEvents !== undefined)
         return await this.#ending(attempt, spec, failure("AssetEventInvalid", wrongEvents), log, stopped);
+      const pushed = spec.doXcomPush ? outcome.returnValue : undefined;
+      const { held, failure: notKept } = await keepReturnValue(this.#deps.xcoms, attempt, pushed, this.#deps.log);
+      if (notKept !== undefined) return await this.#ending(attempt, spec, notKept, log, stopped);
       log.note("the task succeeded");
       return {
         kind: "final",
         state: "success",
         ...(outcome.branch === undefined ? {} : { branchDecision: JSON.stringify(outcome.branch) }),
-        ...(outcome.returnValue === undefined || !spec.doXcomPush
-          ? {}
-          : { returnValue: JSON.stringify(outcome.returnValue) }),
+        ...(held === undefined ? {} : { returnValue: held }),
         ...(assetEvents.length === 0 ? {} : { assetEvents }),
       };
     }

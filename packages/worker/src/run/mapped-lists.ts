@@ -5,6 +5,7 @@ import type { Json } from "@millrace/sdk/spec";
 import { readMappedIndexes, readXComVersions, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { Batcher } from "@millrace/shared/lifecycle";
 import { listIn, type DagGraph, type List, type OpenList } from "@millrace/shared/model";
+import type { XComs } from "@millrace/shared/xcoms";
 
 interface Source {
   readonly dagRunId: number;
@@ -19,6 +20,15 @@ interface Kept {
   readonly bytes: number;
 }
 
+/** One value that the store does not give fails who asked for it, and nobody else of the batch. */
+class Unread {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 type ReadOne = (key: Source & { readonly mapIndex: number }) => Promise<Json | undefined>;
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -28,11 +38,13 @@ export class MappedLists {
   /** By run and task, the least recently used first. */
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
-  readonly #values: Batcher<Source, Json | undefined>;
+  readonly #values: Batcher<Source, Json | Unread | undefined>;
+  readonly #xcoms: XComs;
   readonly #indexes: Batcher<Source, readonly number[]>;
 
   /** @param readOne the return value of one task instance */
-  constructor(db: Database, readOne: ReadOne) {
+  constructor(db: Database, xcoms: XComs, readOne: ReadOne) {
+    this.#xcoms = xcoms;
     this.#readOne = readOne;
     this.#values = new Batcher({ maxItems: 500, flush: async (sources) => await this.#readValues(db, sources) });
     this.#indexes = new Batcher({ maxItems: 500, flush: async (sources) => await readIndexes(db, sources) });
@@ -42,7 +54,9 @@ export class MappedLists {
     return async ({ taskId, path }) => {
       const source = { dagRunId, dagId, runId, taskId };
       if (graph.tasks.get(taskId)?.mapping !== undefined) return this.#ofMapped(source);
-      const value = fieldAt(await this.#values.add(source), path);
+      const whole = await this.#values.add(source);
+      if (whole instanceof Unread) throw whole.error;
+      const value = fieldAt(whole, path);
       return listIn(Array.isArray(value) ? (value as readonly Json[]) : []);
     };
   }
@@ -58,7 +72,7 @@ export class MappedLists {
     };
   }
 
-  async #readValues(db: Database, asked: readonly Source[]): Promise<(Json | undefined)[]> {
+  async #readValues(db: Database, asked: readonly Source[]): Promise<(Json | Unread | undefined)[]> {
     const sources = new Map(asked.map((source) => [keyOf(source), source]));
     const list = [...sources];
     const rows = await db.run(readXComVersions, [
@@ -66,11 +80,16 @@ export class MappedLists {
       list.map(([, source]) => source.taskId),
       list.map(([key]) => this.#kept.get(key)?.version ?? null),
     ]);
-    const found = new Map<string, Json>();
-    for (const { ordinal, version, value } of rows) {
+    const found = new Map<string, Json | Unread>();
+    const read = async ({ ordinal, version, value }: (typeof rows)[number]) => {
       const key = list[ordinal - 1]?.[0] ?? "";
-      found.set(key, this.#keep(key, version, value as Json | null));
-    }
+      try {
+        found.set(key, this.#keep(key, version, await this.#xcoms.resolve(value)));
+      } catch (error) {
+        found.set(key, new Unread(error));
+      }
+    };
+    await Promise.all(rows.map(read));
     return asked.map((source) => found.get(keyOf(source)));
   }
 

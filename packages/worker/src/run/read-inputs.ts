@@ -7,6 +7,7 @@ import { readMappedIndexes, readMappedXComs, readXComs, type ClaimedAttempt, typ
 import { Batcher } from "@millrace/shared/lifecycle";
 import { argumentsAt, type DagGraph, type TaskNode } from "@millrace/shared/model";
 import { MappedLists } from "./mapped-lists.ts";
+import { bytesOf, type XComs } from "@millrace/shared/xcoms";
 
 interface Key {
   readonly dagId: string;
@@ -27,11 +28,14 @@ const PAGE = 1_000;
 
 export class Inputs {
   readonly #db: Database;
-  readonly #reads: Batcher<Key, Json | undefined>;
+  /** What the rows hold: values, or references to them. */
+  readonly #reads: Batcher<Key, unknown>;
   readonly #lists: MappedLists;
+  readonly #xcoms: XComs;
 
-  constructor(db: Database) {
+  constructor(db: Database, xcoms: XComs) {
     this.#db = db;
+    this.#xcoms = xcoms;
     this.#reads = new Batcher({
       maxItems: 500,
       flush: async (keys) => {
@@ -42,11 +46,11 @@ export class Inputs {
           keys.map((key) => key.mapIndex),
           keys.map(() => "return_value"),
         ]);
-        const values = new Map(rows.map((row) => [row.ordinal, row.value as Json]));
+        const values = new Map(rows.map((row) => [row.ordinal, row.value]));
         return keys.map((_key, i) => values.get(i + 1));
       },
     });
-    this.#lists = new MappedLists(db, async (key) => await this.#reads.add(key));
+    this.#lists = new MappedLists(db, xcoms, async (key) => await this.#one(key));
   }
 
   /** @throws NoElement when what the attempt is mapped over has nothing for its index */
@@ -88,20 +92,26 @@ export class Inputs {
     const value =
       isMapped && !isOfSameIndex
         ? await this.#all(attempt, input.taskId)
-        : await this.#reads.add({ dagId, runId, taskId: input.taskId, mapIndex: isMapped ? attempt.mapIndex : -1 });
+        : await this.#one({ dagId, runId, taskId: input.taskId, mapIndex: isMapped ? attempt.mapIndex : -1 });
     return fieldAt(value, input.path);
+  }
+
+  /** Apart from the batch: a store that fails for one attempt's value fails no other's. */
+  async #one(key: Key): Promise<Json | undefined> {
+    const held = await this.#reads.add(key);
+    return held === undefined ? undefined : await this.#xcoms.resolve(held);
   }
 
   async #all({ dagId, runId }: ClaimedAttempt, taskId: string): Promise<Json[]> {
     const all: Json[] = [];
     for (let bytes = 0; ;) {
       const page = await this.#db.run(readMappedXComs, [dagId, runId, taskId, all.length, PAGE]);
-      for (const { value } of page) all.push(value as Json);
-      if (page.length < PAGE) return all;
-      bytes += JSON.stringify(page).length;
+      bytes += page.reduce((sum, { value }) => sum + bytesOf(value), 0);
       if (bytes > MAX_LIST_BYTES) {
         throw new Error(`the values of ${taskId} take more than ${MAX_LIST_BYTES} bytes: take them with lazy()`);
       }
+      all.push(...(await this.#xcoms.resolveAll(page.map(({ value }) => value))));
+      if (page.length < PAGE) return all;
     }
   }
 }

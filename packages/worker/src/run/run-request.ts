@@ -4,12 +4,13 @@ import type { Json } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import { readRunEvents, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import type { DagGraph, TaskNode } from "@millrace/shared/model";
+import { largestXCom } from "@millrace/shared/xcoms";
 import { isLatestRun } from "./is-latest-run.ts";
 import type { Inputs } from "./read-inputs.ts";
 
 export interface RequestDeps {
   readonly db: Database;
-  readonly config: Pick<Config, "core">;
+  readonly config: Pick<Config, "core" | "common_io">;
   readonly inputs: Inputs;
 }
 
@@ -45,6 +46,7 @@ export async function requestOf(
       ? { triggeringAssetEvents: await readRunEvents(db, attempt.dagRunId) }
       : {}),
     maxXComBytes: config.core.max_xcom_bytes,
+    maxStoredXComBytes: largestXCom(config),
     ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
     ...(spec.operator === "latest_only" ? { isLatestRun: await isLatestRun(db, attempt, graph.spec.schedule) } : {}),
   };

@@ -13,6 +13,7 @@ import * as assetConsumers from "./0012-asset-consumers.ts";
 import * as callbackTrigger from "./0013-callback-trigger.ts";
 import * as renderedFields from "./0014-rendered-fields.ts";
 import * as backfillPlan from "./0016-backfill-plan.ts";
+import * as xcomObjects from "./0017-xcom-objects.ts";
 
 export interface Migration {
   readonly name: string;
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly Migration[] = [
   callbackTrigger,
   renderedFields,
   backfillPlan,
+  xcomObjects,
 ];

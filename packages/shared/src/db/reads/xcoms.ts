@@ -9,10 +9,18 @@ export interface XComRow {
   readonly taskId: string;
   readonly mapIndex: number;
   readonly timestamp: Date;
-  readonly value: unknown;
+  /** Of its JSON; some more than it takes as text. */
+  readonly bytes: number;
+  /** Whether it is in the object store. */
+  readonly isStored: boolean;
   readonly logicalDate: Date | null;
   readonly runAfter: Date;
   readonly dagDisplayName: string;
+}
+
+export interface XComValueRow extends XComRow {
+  /** Of one that is in the object store: what refers to it. */
+  readonly value: unknown;
 }
 
 export interface XComFilter extends PageRequest {
@@ -25,7 +33,9 @@ export interface XComFilter extends PageRequest {
   readonly keyPattern?: string | undefined;
 }
 
-const COLUMNS = `x.key, x.dag_id, x.run_id, x.task_id, x.map_index, x.timestamp, x.value, r.logical_date, r.run_after,
+const IS_STORED = `coalesce(x.value ->> '$millrace' = 'stored', false)`;
+const COLUMNS = `x.key, x.dag_id, x.run_id, x.task_id, x.map_index, x.timestamp, ${IS_STORED} as is_stored,
+  case when ${IS_STORED} then (x.value ->> 'bytes')::int8 else octet_length(x.value::text) end as bytes, r.logical_date, r.run_after,
   coalesce(d.dag_display_name, x.dag_id) as dag_display_name`;
 
 const withNames = (query: Query): Query => query.joinRaw("left join dag d on d.dag_id = x.dag_id");
@@ -57,9 +67,9 @@ export async function getXCom(
     readonly mapIndex?: number;
     readonly key: string;
   },
-): Promise<XComRow> {
+): Promise<XComValueRow> {
   const query = withNames(xcoms({ ...key, mapIndex: key.mapIndex ?? -1 }));
-  const [row] = await readRows<XComRow>(db, query.select(sql.raw(COLUMNS)));
+  const [row] = await readRows<XComValueRow>(db, query.select(sql.raw(`${COLUMNS}, x.value`)));
   if (row === undefined) throw new AppError("XCOM_NOT_FOUND", { taskId: key.taskId, key: key.key, runId: key.runId });
   return row;
 }

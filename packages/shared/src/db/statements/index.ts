@@ -87,4 +87,5 @@ export * from "./waited-asset-events.ts";
 export * from "./waited-external-states.ts";
 export * from "./waiting-attempts.ts";
 export * from "./without-callbacks.ts";
+export * from "./xcom-objects.ts";
 export * from "./xcoms.ts";

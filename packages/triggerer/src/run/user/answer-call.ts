@@ -2,16 +2,17 @@
 // task has no worker, and the value comes with the event.
 import { readXComs, type Database } from "@millrace/shared/db";
 import type { Secrets } from "@millrace/shared/secrets";
+import type { XComs } from "@millrace/shared/xcoms";
 import type { Call, ToChild } from "./ipc.ts";
 
 type Answer = Extract<ToChild, { type: "reply" }>["value"];
 
-export async function answerCall(db: Database, secrets: Secrets, call: Call): Promise<Answer> {
+export async function answerCall(db: Database, secrets: Secrets, xcoms: XComs, call: Call): Promise<Answer> {
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
       const [row] = await db.run(readXComs, [[dagId], [runId], [taskId], [mapIndex], [key]]);
-      return row?.value as Answer;
+      return row === undefined ? undefined : await xcoms.resolve(row.value);
     }
     case "getVariable":
       return await secrets.getVariable(call.params.key);

@@ -19,6 +19,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { plainProgram } from "@millrace/shared/lifecycle";
 import { mapStack, type Logger } from "@millrace/shared/observability";
 import type { Secrets } from "@millrace/shared/secrets";
+import { XComs } from "@millrace/shared/xcoms";
 import type { AttemptLogs } from "../attempt-logs.ts";
 import { checkOutcome } from "../check-outcome.ts";
 import { failed, type Fired, type LoadedTrigger, type Runner } from "../trigger.ts";
@@ -61,6 +62,7 @@ export class UserTriggers implements Runner {
   readonly #deps: UserTriggersDeps;
   readonly #artifacts: ArtifactStore;
   readonly #versions: DagVersions;
+  readonly #xcoms: XComs;
   readonly #held = new Map<number, Held>();
   readonly #groups = new Map<string, Group>();
   readonly #processes = new Set<TriggerProcess>();
@@ -71,6 +73,7 @@ export class UserTriggers implements Runner {
     this.#deps = deps;
     this.#artifacts = new ArtifactStore(deps.db, deps.config.workers.artifact_folder);
     this.#versions = new DagVersions(deps.db, 1_000);
+    this.#xcoms = new XComs(deps.db, deps.config);
   }
 
   get size(): number {
@@ -209,7 +212,7 @@ export class UserTriggers implements Runner {
       onOutcome: (triggerId, outcome) => void this.#onOutcome(triggerId, outcome),
       onLog: (line) => this.#onLog(group, line),
       onMask: (secret) => secrets.redactor.add(secret),
-      onCall: (_triggerId, call) => answerCall(db, secrets, call),
+      onCall: (_triggerId, call) => answerCall(db, secrets, this.#xcoms, call),
       onSlow: (triggerId, ms) => this.#onSlow(triggerId, ms),
       onEnd: (end) => {
         this.#processes.delete(spawned);

@@ -1,0 +1,2 @@
+export { bytesOf, isReference } from "./reference.ts";
+export { largestXCom, XComs } from "./xcoms.ts";
