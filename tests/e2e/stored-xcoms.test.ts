@@ -37,7 +37,7 @@ import { Dag, getClient } from "@millrace/sdk";
 const large = new Dag("large");
 const made = large.task("makes", async () => {
   await getClient().setXCom({ key: "rows", value: new Map([["rows", "é".repeat(100_000)]]) });
-  return { text: "x".repeat(2_000_000), rows: 12n, password: "hush", env: Object.keys(process.env).filter((name) => /MILLRACE|AWS|S3/.test(name)) };
+  return { text: "x".repeat(2_000_000), rows: 12n, password: "hush", env: Object.entries(process.env).flatMap(([name, value]) => (/MILLRACE_|AKIDTEST|key.of.the test/.test(name + value) ? [name] : [])) };
 }, { retries: 1, retryDelay: 0 })();
 large.task("takes", async ({ text, rows }: { text: string; rows: bigint }) => {
   const more = await getClient().getXCom<Map<string, string>>({ taskId: "makes", key: "rows" });
