@@ -72,7 +72,7 @@ export class Worker implements Service {
     });
     this.#removals = new Periodic({
       everyMs: REMOVE_OBJECTS_EVERY_MS,
-      run: async () => void (await xcoms.removeDue()),
+      run: async () => void (await xcoms.removeDue(() => this.#stopping !== undefined)),
       onError: (error) => log.warn({ cause: messageOf(error) }, "objects of XComs that are gone could not be removed"),
     });
     this.#runner = new AttemptRunner({
@@ -133,11 +133,11 @@ export class Worker implements Service {
       this.#callbacks.releaseAll();
     }, config.workers.graceful_timeout * 1000);
     const paused = this.#consumer?.pause();
-    await Promise.all([paused, this.#callbacks.stop()]);
+    await Promise.all([paused, this.#callbacks.stop(), this.#removals.stop()]);
     await Promise.all(this.#handling);
     clearTimeout(grace);
     await this.#consumer?.stop();
-    await Promise.all([this.#heartbeats.stop(), this.#removals.stop()]);
+    await this.#heartbeats.stop();
     await this.#pool.stop();
     await this.#job.stop();
   }

@@ -77,17 +77,22 @@ export class XComs {
     return values;
   }
 
-  /** Removes objects whose time is over. Any number of processes may do it at once. Gives how many went. */
-  async removeDue(): Promise<number> {
+  /**
+   * Removes objects whose time is over. Any number of processes may do it at once. Gives how many went.
+   *
+   * @param isStopping asked before each object; those that were claimed by then are another round's
+   */
+  async removeDue(isStopping = (): boolean => false): Promise<number> {
     if (this.#store === undefined) return 0;
     let removed = 0;
     for (;;) {
       const claimed = await this.#db.run(claimXComObjects, [AT_ONCE]);
       for (const { key } of claimed) {
+        if (isStopping()) return removed;
         await this.#store.delete(key);
         await this.#db.run(forgetXComObjects, [[key]]);
+        removed++;
       }
-      removed += claimed.length;
       if (claimed.length < AT_ONCE) return removed;
     }
   }
