@@ -2,4 +2,7 @@
 // each event. MODEL_SEED and MODEL_HISTORIES repeat what a failure names.
 import { testHistories } from "./fixtures/run-test.ts";
 
-await testHistories(Number(process.env["MODEL_SEED"] ?? 1), Number(process.env["MODEL_HISTORIES"] ?? 1000));
+/** A run that failed fast in a look at the whole of it did not tell the next run, which depended on its tasks. */
+const FOUND = [645_771_315];
+
+await testHistories(Number(process.env["MODEL_SEED"] ?? 1), Number(process.env["MODEL_HISTORIES"] ?? 1000), FOUND);

@@ -16,18 +16,22 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
     const end = failFast<TaskInstanceSnapshot>(c.graph, all);
     return end === undefined ? [] : [{ c, all, end }];
   });
-  const skip = ends.flatMap(({ end }) => end.skip.map((ti) => ({ ti, reason: end.reason })));
+  const rest = ends.flatMap(({ end }) => end.skip.map((ti) => ({ ti, reason: end.reason })));
   const skipped =
-    skip.length === 0
+    rest.length === 0
       ? []
       : await deps.tx.run(markAttempts, [
-          skip.map(({ ti }) => ti.id),
-          skip.map(({ ti }) => ti.epoch),
-          skip.map(() => "skipped"),
-          skip.map(({ reason }) => reason),
+          rest.map(({ ti }) => ti.id),
+          rest.map(({ ti }) => ti.epoch),
+          rest.map(() => "skipped"),
+          rest.map(({ reason }) => reason),
         ]);
   const ids = new Set(skipped.map((row) => row.id));
-  for (const { c, all, end } of ends) decideAnew(c, all, { ...end, skip: end.skip.filter((ti) => ids.has(ti.id)) });
+  for (const { c, all, end } of ends) {
+    const skip = end.skip.filter((ti) => ids.has(ti.id));
+    c.isCutShort = skip.length > 0;
+    decideAnew(c, all, { ...end, skip });
+  }
   const stop = ends.flatMap(({ end }) => end.stop.map((ti) => ({ ti, reason: end.reason })));
   if (stop.length === 0) return [];
   const stopped = await deps.tx.run(stopAttempts, [

@@ -61,6 +61,8 @@ export interface Case {
   readonly known: Map<string, TaskInstanceSnapshot[]>;
   past: PastView | undefined;
   changes: readonly Change<TaskInstanceSnapshot>[];
+  /** Its rest was skipped, because its DAG fails fast. */
+  isCutShort: boolean;
   /** Its examination failed: nothing of it is written. */
   isBroken: boolean;
   /** What becomes of mapped tasks before those changes are made. */
@@ -104,10 +106,13 @@ export async function writeExamined(deps: ActorDeps, { cases, stopped }: Decided
 
 /** The runs after those in which something changed that they depend on. */
 async function runsAfter(deps: ActorDeps, cases: readonly Case[]): Promise<number[]> {
-  const told = cases.filter((c) => c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0));
+  const told = cases.filter((c) => c.graph.pastTasks.length > 0 && hasChanged(c));
   if (told.length === 0) return [];
   return (await deps.tx.run(nextRuns, [told.map((c) => c.target.run.id)])).map((row) => row.id);
 }
+
+const hasChanged = ({ target, changes, isCutShort }: Case) =>
+  target.changed !== null || changes.length > 0 || isCutShort;
 
 /** Reads what is needed and decides, without writing anything. */
 export async function openCases(deps: ActorDeps, targets: readonly Target[]): Promise<Case[]> {
@@ -122,7 +127,8 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
       deps.log.error({ dag, run, cause: deps.versions.whyNot(versionId) }, "the DAG version of a run cannot be used");
       return [];
     }
-    return [{ target, graph, known: new Map(), past: undefined, changes: [], expansions: [], isBroken: false }];
+    const nothing = { past: undefined, changes: [], expansions: [], isCutShort: false, isBroken: false };
+    return [{ target, graph, known: new Map(), ...nothing }];
   });
   const past = await loadPast(
     deps.tx,

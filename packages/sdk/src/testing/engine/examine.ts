@@ -33,6 +33,8 @@ export interface Case {
   readonly known: Map<string, readonly Snapshot[]>;
   readonly past: PastView | undefined;
   changes: readonly Change<Snapshot>[];
+  /** Its rest was skipped, because its DAG fails fast. */
+  isCutShort: boolean;
 }
 
 export interface Examined {
@@ -59,7 +61,7 @@ export function openCase(tx: Transaction, target: Target): Case {
   for (let wanted: Iterable<string> = candidates; ;) {
     load(tx, run, wanted, known);
     const { changes, missing } = decideChanges(graph, known, candidates, past);
-    if (missing.size === 0) return { target, graph, known, past, changes };
+    if (missing.size === 0) return { target, graph, known, past, changes, isCutShort: false };
     wanted = missing;
   }
 }
@@ -104,7 +106,9 @@ function* endTheRest(tx: Transaction, s: Statements, cases: readonly Case[]): St
     });
     stopped.push(...(yield* s.stopAttempts(tx, stop)));
     const ids = new Set(skipped.map((row) => tx.read(row).id));
-    decideAnew(c, all, { ...end, skip: end.skip.filter(({ id }) => ids.has(id)) });
+    const skip = end.skip.filter(({ id }) => ids.has(id));
+    c.isCutShort = skip.length > 0;
+    decideAnew(c, all, { ...end, skip });
   }
   return stopped;
 }
@@ -141,8 +145,8 @@ export function* writeExamined(tx: Transaction, s: Statements, cases: readonly C
   for (const c of cases) {
     const end = verdictOf(tx, c);
     if (end !== undefined) ends.push(end);
-    const isTold = c.graph.pastTasks.length > 0 && (c.target.changed !== null || c.changes.length > 0);
-    if (isTold) told.push(c.target.run);
+    const hasChanged = c.target.changed !== null || c.changes.length > 0 || c.isCutShort;
+    if (c.graph.pastTasks.length > 0 && hasChanged) told.push(c.target.run);
   }
   if (ends.length > 0) into.finished.push(...(yield* s.finishRuns(tx, ends)));
   if (told.length > 0) into.next.push(...(yield* s.nextRuns(tx, told)));
