@@ -55,17 +55,15 @@ export function createProgressBar(io: Io, clock: () => number = () => performanc
 }
 
 /** The line of a moment, without a bar: for one that is not drawn over, too. */
-export function textOf(
-  io: Io,
-  { label, total, done, failed, running, left, rate, secondsLeft, note }: Advance,
-): string {
+export function textOf(io: Io, advance: Advance): string {
+  const { label, done, failed, running, left, rate, secondsLeft, note } = advance;
   const { green, red, cyan, dim, yellow } = io.colors;
   const speed = rate === null || left === 0 || note !== undefined ? [] : [dim(sayRate(rate))];
   const eta =
     left === 0 || note !== undefined ? [] : [`ETA ${secondsLeft === null ? "unknown" : saySpan(secondsLeft)}`];
   return [
     label,
-    percentOf({ total, left }),
+    `${Math.floor(partOf(advance) * 100)} %`,
     `${green(`${done} done`)}, ${failed > 0 ? red(`${failed} failed`) : `${failed} failed`}, ${cyan(`${running} running`)}, ${left} left`,
     ...speed,
     ...eta,
@@ -84,13 +82,13 @@ function lineOf(io: Io, advance: Advance, width: number): string {
   if (room < 0) return rest.slice(0, Math.max(0, width));
   if (room < LEAST_BAR) return textOf(io, advance);
   const bar = Math.min(MOST_BAR, room);
-  const parts = advance.total === 0 ? 1 : (advance.total - advance.left) / advance.total;
-  const full = Math.floor(parts * bar);
+  const full = Math.floor(partOf(advance) * bar);
   return `${io.colors.green("█".repeat(full))}${io.colors.dim("░".repeat(bar - full))}  ${textOf(io, advance)}`;
 }
 
-const percentOf = ({ total, left }: Pick<Advance, "total" | "left">): string =>
-  `${total === 0 ? 100 : Math.floor(((total - left) / total) * 100)} %`;
+/** The part that is over. What has nothing to do is over, unless a note says what it waits for. */
+const partOf = ({ total, left, note }: Advance): number =>
+  total === 0 ? (note === undefined ? 1 : 0) : (total - left) / total;
 
 /** `4.2/s`, `12/min` or `3/h`: the unit in which it is more than one. */
 export function sayRate(perSecond: number): string {

@@ -503,7 +503,7 @@ export const ERRORS = define({
   },
   BACKFILL_NOT_FORESEEN: {
     message:
-      "The dates of a backfill of {dagId} come from the code of its timetable ({timetable}), which only the dag-processor runs, so a dry run cannot tell them. Create the backfill, and `millrace backfill pause` it to look at its dates first.",
+      "The dates of a backfill of {dagId} come from the code of its timetable ({timetable}), which only the dag-processor runs, so a dry run cannot tell them. Create the backfill: `millrace backfill show` tells how many dates there are as soon as they are known, and `millrace backfill cancel` ends it.",
     httpStatus: 422,
     exitCode: 1,
     retryable: false,
