@@ -43,6 +43,7 @@ export function presentGrid(spec: DagSpec, runs: readonly RunRow[], columns: rea
       operator: task.operator,
       upstream: [...task.upstream],
       trigger_rule: task.triggerRule,
+      is_mapped: task.mapping !== undefined || task.mapGroupId !== undefined,
     })),
     runs: runs.map((run) => ({
       dag_run_id: run.runId,

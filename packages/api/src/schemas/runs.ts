@@ -70,6 +70,8 @@ export const Grid = Type.Object({
       operator: Type.String(),
       upstream: Type.Array(Type.String()),
       trigger_rule: Type.String(),
+      /** By itself or by its group: its task instances have indexes. */
+      is_mapped: Type.Boolean(),
     }),
   ),
   runs: Type.Array(

@@ -86,6 +86,7 @@ export function DagGrid({ grid, now }: { readonly grid: Grid; readonly now: numb
                 place={places.get(node.task_id) ?? -1}
                 name={node.task_display_name}
                 operator={node.operator}
+                isMapped={node.is_mapped}
                 depth={depth}
                 runs={grid.runs}
                 row={shown.from + at}
@@ -141,6 +142,7 @@ const GridRow = memo(function GridRow(props: {
   readonly place: number;
   readonly name: string;
   readonly operator: string;
+  readonly isMapped: boolean;
   readonly depth: number;
   readonly runs: readonly Run[];
   readonly row: number;
@@ -161,7 +163,7 @@ const GridRow = memo(function GridRow(props: {
           <td key={run.dag_run_id} role="gridcell">
             <Link
               // Of a mapped task the run's page lists the instances.
-              to={typeof states === "string" ? taskPath(dagId, run.dag_run_id, taskId) : runPath(dagId, run.dag_run_id)}
+              to={props.isMapped ? runPath(dagId, run.dag_run_id) : taskPath(dagId, run.dag_run_id, taskId)}
               aria-label={`${label}, run of ${formatTime(run.run_after)}`}
               title={label}
               data-cell={`${row},${column}`}
