@@ -1,2 +1,3 @@
 export { AppError, messageOf, type ErrorValues } from "./app-error.ts";
-export { ERRORS, type ErrorCode, type ErrorDefinition } from "./registry.ts";
+export type { ErrorDefinition } from "./define-errors.ts";
+export { ERRORS, type ErrorCode } from "./registry.ts";
