@@ -6,7 +6,7 @@ export function errorsPage(): string {
   return [
     heading(
       "Errors",
-      "packages/shared/src/errors/registry.ts",
+      "packages/shared/src/errors",
       "The code is stable and is what programs should look at; the sentence may improve. `{name}` stands for a value of the place where the error happened. *Again* says whether the same request can succeed later.",
     ),
     table(
