@@ -55,9 +55,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "messages sent before the commit",
     file: "packages/scheduler/src/scheduler.ts",
-    find: "return { started, examined, queueing, waiting, swept };",
+    find: "return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };",
     replace:
-      "this.#dispatcher.dispatch(await queueing.attempts);\n      return { started, examined, queueing, waiting, swept };",
+      "this.#dispatcher.dispatch(await queueing.attempts);\n      return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };",
     by: ["packages/scheduler/src/dispatch/send-after-commit.test.ts"],
   },
   {

@@ -92,3 +92,16 @@ test.each([migrate, requireSchema])("%o says who cannot be reached, without the 
   expect(String(error)).toContain("ada:***@127.0.0.1:1");
   expect(String(error)).not.toContain("hush");
 });
+
+test.each([migrate, requireSchema])(
+  "%o takes a server without a free connection for one that is away",
+  async (reach) => {
+    const { url, db } = await migrated();
+    const role = `busy_${String(process.pid)}`;
+    await db.query(`create role ${role} login password 'busy' connection limit 0`);
+    const busy = new URL(url);
+    [busy.username, busy.password] = [role, "busy"];
+    await expect(reach(busy.href)).rejects.toMatchObject({ code: "DATABASE_UNREACHABLE" });
+    await db.query(`drop role ${role}`);
+  },
+);

@@ -1,6 +1,7 @@
 import knex, { type Knex } from "knex";
 import { AppError, messageOf } from "../errors/index.ts";
 import { withoutPassword } from "../observability/index.ts";
+import { isConnectionLost, sqlState } from "./failures.ts";
 import { guardSql } from "./guard.ts";
 import { MIGRATIONS, type Migration } from "./migrations/index.ts";
 
@@ -104,14 +105,8 @@ async function refuseNewer(db: Knex, url: string): Promise<void> {
 }
 
 function asUnreachable(error: unknown, url: string): unknown {
-  const code = (error as { code?: unknown } | null)?.code;
-  const unreachable =
-    typeof code === "string" && (/^(ECONN|ENOTFOUND|EHOST|ETIMEDOUT)/.test(code) || /^(28|3D|08|57P)/.test(code));
-  return unreachable
-    ? new AppError(
-        "DATABASE_UNREACHABLE",
-        { target: withoutPassword(url), cause: messageOf(error) || String(code) },
-        { cause: error },
-      )
-    : error;
+  // 28: who asks is not let in; 3D: there is no such database; 53300: no connection is left.
+  if (!isConnectionLost(error) && !/^(28|3D|53300)/.test(sqlState(error) ?? "")) return error;
+  const cause = messageOf(error) || String((error as { code?: unknown }).code);
+  return new AppError("DATABASE_UNREACHABLE", { target: withoutPassword(url), cause }, { cause: error });
 }
