@@ -3,8 +3,10 @@ import { readFile } from "node:fs/promises";
 
 export interface Effect {
   readonly event: "start" | "tick" | "end" | "throw" | "callback" | "resume";
-  /** dag/run/task/map/try */
+  /** dag/run/task/map/try; of a callback the key of its own. */
   readonly key: string;
+  readonly dagId: string;
+  readonly runId: string;
   readonly taskId: string;
   readonly pid: number;
   readonly at: number;

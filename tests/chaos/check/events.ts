@@ -23,7 +23,7 @@ export const callbacksAreOnce: Invariant = (evidence) => {
   for (const line of effects.lines) {
     if (line.event !== "callback" || line.callbackKey === undefined) continue;
     heard.set(line.callbackKey, (heard.get(line.callbackKey) ?? 0) + 1);
-    if (!known.has(line.callbackKey) && ![...evidence.deleted].some((run) => line.key.startsWith(`${run}/`)))
+    if (!known.has(line.callbackKey) && !evidence.deleted.has(`${line.dagId}/${line.runId}`))
       found.push(`a callback ran under ${line.callbackKey}, which Postgres does not know`);
   }
   for (const callback of history.callbacks) {

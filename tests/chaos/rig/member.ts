@@ -36,7 +36,8 @@ export class Member {
   readonly #plan: MemberPlan;
   #process: MillraceProcess | undefined;
   #life: Promise<void> = Promise.resolve();
-  #expected: "killed" | "asked" | undefined;
+  /** What was done to the process that lives now. Killed while it ends on its own request, it may end either way. */
+  readonly #done = new Set<"killed" | "asked">();
   #stopped = false;
 
   private constructor(plan: MemberPlan, postgresLink: Link, redisLink: Link) {
@@ -78,13 +79,13 @@ export class Member {
   }
 
   kill(): void {
-    this.#expected = "killed";
+    this.#done.add("killed");
     this.#process?.kill("SIGKILL");
   }
 
   terminate(): void {
-    if (this.#expected !== undefined) return;
-    this.#expected = "asked";
+    if (this.#done.size > 0) return;
+    this.#done.add("asked");
     this.#process?.kill("SIGTERM");
   }
 
@@ -121,7 +122,7 @@ export class Member {
 
   async #live(): Promise<void> {
     while (!this.#stopped) {
-      this.#expected = undefined;
+      this.#done.clear();
       const started = this.#spawn();
       this.#process = started;
       const { code, signal } = await started.exited;
@@ -163,11 +164,10 @@ export class Member {
     const neverReady = !lines.some((line) => / is ready/.test(line));
     if (neverReady && code === 3) return;
     // Asked before it could listen for it.
-    if (neverReady && this.#expected === "asked" && signal === "SIGTERM") return;
-    if (signal === "SIGKILL" && (this.#expected === "killed" || this.#plan.isMurdered(pid))) return;
-    if (this.#expected === "asked" && code === 0) return;
-    this.#plan.violation(
-      `${this.name} ended by itself with ${String(code ?? signal)}${this.#expected === undefined ? "" : ` (it was ${this.#expected})`}:\n    ${last}`,
-    );
+    if (neverReady && this.#done.has("asked") && signal === "SIGTERM") return;
+    if (signal === "SIGKILL" && (this.#done.has("killed") || this.#plan.isMurdered(pid))) return;
+    if (this.#done.has("asked") && code === 0) return;
+    const done = this.#done.size === 0 ? "" : ` (it was ${[...this.#done].join(" and ")})`;
+    this.#plan.violation(`${this.name} ended by itself with ${String(code ?? signal)}${done}:\n    ${last}`);
   }
 }
