@@ -6,10 +6,9 @@ import type { Json } from "../spec/index.ts";
 import { bind, needText } from "./arguments.ts";
 import { dsOf, tsNodashOf, tsNodashWithTzOf, tsOf } from "./date-forms.ts";
 import { DateValue } from "./date-value.ts";
-import { parseJson } from "./filters.ts";
 import type { Lookups } from "./lookups.ts";
 import { MACROS } from "./macros.ts";
-import { Callable, fromJson, isList, Names, Thing, Undefined, type Value } from "./values.ts";
+import { Callable, fromJson, isList, Names, parseJson, Thing, Undefined, type Value } from "./values.ts";
 
 const WITH_LOGICAL_DATE = new Set([
   "logical_date",

@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { bind, needInteger, needText } from "./arguments.ts";
 import { dateOf, DateValue, durationOf } from "./date-value.ts";
-import { parseJson } from "./filters.ts";
 import { strftime, strptime } from "./strftime.ts";
 import { TemplateError } from "./template-error.ts";
-import { Callable, Names, toJson, type Value } from "./values.ts";
+import { Callable, Names, parseJson, toJson, type Value } from "./values.ts";
 
 const DAY = "%Y-%m-%d";
 const HUMAN: readonly (readonly [string, number])[] = [

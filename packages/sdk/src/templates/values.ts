@@ -86,6 +86,14 @@ export function fromJson(json: Json | undefined): Value {
   return new Map(Object.entries(json).map(([key, item]) => [key, fromJson(item)]));
 }
 
+export function parseJson(text: string): Value {
+  try {
+    return fromJson(JSON.parse(text) as Parameters<typeof fromJson>[0]); // what JSON.parse gives
+  } catch {
+    throw new TemplateError("it is no JSON");
+  }
+}
+
 /** The way back, for `renderTemplateAsNativeObj` and `tojson`. */
 export function toJson(value: Value, budget: Budget): Json {
   budget.spend();
