@@ -1,13 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { DagProcessor } from "@millrace/scheduler/dag-processor";
 import { loadConfig } from "@millrace/shared/config";
 import { Database, getRun } from "@millrace/shared/db";
 import { attemptLogPath, createLogger } from "@millrace/shared/observability";
 import { testDatabase } from "@millrace/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCaptured } from "../fixtures/capture-io.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { captureIo, runCaptured } from "../fixtures/capture-io.ts";
+import { runCli } from "../run-cli.ts";
 
 const database = await testDatabase();
 const log = createLogger({ level: "silent", name: "test" });
@@ -69,6 +71,21 @@ describe("dags", () => {
       notes: expect.stringContaining("IANA zone"),
     });
     expect((await millrace("dags", "preview", "nope")).notes).toContain("There is no DAG nope");
+  });
+
+  test("preview of a long range says on a terminal how far it is, and leaves nothing of it", async () => {
+    const { io, captured } = captureIo({ MILLRACE__DATABASE__URL: database.url });
+    const written: string[] = [];
+    const terminal = { ...io, isErrorTty: true, write: (text: string) => void written.push(text) };
+    // Each look at the clock is a second after the one before: nothing is too quick to be shown.
+    let now = performance.now();
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
+    onTestFinished(() => clock.mockRestore());
+    const minutely = ["--schedule", "* * * * *", "--catchup", "true", "--start-date", "2020-01-01"];
+    expect(await runCli(["dags", "preview", "hello", ...minutely, "--limit", "1"], terminal)).toBe(0);
+    expect(captured().out).toContain("counting stopped after 100,000 runs");
+    expect(written.slice(0, -1).map(stripVTControlCharacters)).toContain("\r5,000 runs found");
+    expect(written.at(-1)).toBe("\r\x1b[2K");
   });
 
   test("list-import-errors ends with 1 when there is one", async () => {

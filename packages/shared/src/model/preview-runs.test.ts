@@ -151,11 +151,14 @@ describe("a preview", () => {
       isCreated: false,
       remarks: ["there is a run for this interval already: no other is created"],
     });
+    const counted: number[] = [];
     const minutely = preview(
       spec(cron("* * * * *"), true, { startDate: "2020-01-01T00:00:00.000Z" }),
       "2026-01-01T00:00Z",
       "2026-01-02T00:00Z",
+      { onCounted: (runs) => counted.push(runs) },
     );
+    expect([counted.length, ...counted.slice(0, 2), counted.at(-1)]).toEqual([100, 1_000, 2_000, COUNTED_AT_MOST]);
     expect(minutely).toMatchObject({ isComplete: false, total: COUNTED_AT_MOST });
     expect(minutely.remarks[0]).toMatch(/^counting stopped after 100,000 runs, at 2020-03-10/);
     expect(minutely.runs).toHaveLength(100);

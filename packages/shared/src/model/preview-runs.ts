@@ -22,6 +22,8 @@ export interface PreviewRequest {
   readonly limit: number;
   /** Logical dates that have a scheduled run or one of a backfill; they get no other. */
   readonly taken: ReadonlySet<number>;
+  /** Told now and then how many runs were counted. */
+  readonly onCounted?: ((runs: number) => void) | undefined;
 }
 
 export interface PreviewedRun {
@@ -54,6 +56,7 @@ export interface RunPreview {
 
 /** Counting a run takes microseconds; this many a good second. */
 export const COUNTED_AT_MOST = 100_000;
+const COUNTED_BETWEEN_REPORTS = 1_000;
 
 /** @throws AppError SCHEDULE_INVALID. */
 export function previewRuns(request: PreviewRequest): RunPreview {
@@ -68,6 +71,7 @@ export function previewRuns(request: PreviewRequest): RunPreview {
       remarks.push(`counting stopped after ${COUNTED_AT_MOST.toLocaleString("en-US")} runs, at ${iso(run.runAfter)}`);
       return { timezone, runs, total, due, earlier, isComplete: false, remarks };
     }
+    if (counted % COUNTED_BETWEEN_REPORTS === 0) request.onCounted?.(counted);
     last = run;
     const isCreated = !taken.has(run.logicalDate);
     const inRange = run.runAfter >= from;

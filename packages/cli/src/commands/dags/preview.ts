@@ -6,6 +6,7 @@ import { instant, wholeNumber } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
+import { createProgressLine } from "../../output/progress-line.ts";
 
 interface Options extends OutputOption {
   readonly unpause?: boolean;
@@ -48,7 +49,9 @@ export const preview = (io: Io): Command =>
       const { previewDag, readScheduleChange } = await import("@millrace/shared/db");
       const change = readScheduleChange(options);
       const { unpause, from, to, limit } = options;
-      return await previewDag(db, dagId, { unpause, from, until: to, limit, change });
+      const progress = createProgressLine(io);
+      const onCounted = (runs: number) => progress.show(`${runs.toLocaleString("en-US")} runs found`);
+      return await previewDag(db, dagId, { unpause, from, until: to, limit, change, onCounted }).finally(progress.end);
     });
     if (options.output !== "table") return await printList(io, options.output, columnsOf(shown), shown.runs);
     const { summarizePreview, summarizeSchedule } = await import("@millrace/shared/model");

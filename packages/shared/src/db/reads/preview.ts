@@ -25,6 +25,8 @@ export interface PreviewOptions {
   readonly until?: Date | undefined;
   /** @default 100 */
   readonly limit?: number | undefined;
+  /** Told now and then how many runs were counted: many take a second. */
+  readonly onCounted?: ((runs: number) => void) | undefined;
 }
 
 export interface DagPreview extends RunPreview {
@@ -116,6 +118,7 @@ async function preview(tx: Queryable, dagId: string, options: PreviewOptions): P
     now,
     limit: options.limit ?? RUNS_SHOWN,
     taken: new Set(taken.map(({ at }) => at.getTime())),
+    onCounted: options.onCounted,
   });
   return {
     ...shown,
