@@ -19,7 +19,8 @@ const MASKED = "masked-by-hand-1";
 
 const FILE = `
 import { spawn } from "node:child_process";
-import { deferrable, Dag, getClient, mask } from "@millrace/sdk";
+import { existsSync } from "node:fs";
+import { deferrable, Dag, getClient, getContext, mask, waitFor } from "@millrace/sdk";
 import { defineTrigger } from "@millrace/sdk/triggers";
 
 const secrets = new Dag("secrets");
@@ -57,6 +58,30 @@ waits.task("waits", deferrable({
   start: async () => refuses({ token: await getClient().getVariableOrThrow("api_token") }),
   resume: async () => "never",
 }))();
+
+// Holds secrets in all that is kept of a wait, until the test has looked.
+const holds = new Dag("secret_holds");
+const fileThere = async (file: string) => {
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 50));
+};
+const parked = defineTrigger({
+  name: "e2e_parked",
+  run: async ({ token, file }: { token: string; file: string }) => {
+    await fileThere(file);
+    return { token };
+  },
+});
+holds.task("holds", deferrable({
+  start: async () => {
+    const token = await getClient().getVariableOrThrow("api_token");
+    return waitFor(parked({ token, file: getContext().conf.file as string }), { state: { kept: token } });
+  },
+  resume: async (event, _args: {}, state) => {
+    console.log("resumed");
+    await fileThere(getContext().conf.file + ".end");
+    return event.token === state.kept;
+  },
+}))();
 const loops = new Dag("secret_loops");
 loops.task("loops", () => {
   const value: Record<string, unknown> = {};
@@ -90,7 +115,9 @@ beforeAll(async () => {
     timeoutMs: 90_000,
   });
 
-  await fleet.query("update dag set is_paused = dag_id not in ('secrets', 'data', 'secret_waits', 'secret_loops')");
+  await fleet.query(
+    "update dag set is_paused = dag_id not in ('secrets', 'data', 'secret_waits', 'secret_holds', 'secret_loops')",
+  );
   const names = ["scheduler", "worker", "triggerer", "api"];
   for (const name of names) processes.push(await fleet.start([name]));
   const ready = await processes.at(-1)?.waitForLine(/is ready/);
@@ -193,6 +220,33 @@ it(
     }
   },
 );
+
+it("what tasks keep while they wait is not to be read in the tables at any time", { timeout: 240_000 }, async () => {
+  const file = join(fleet.folder, "go-on");
+  await fleet.command(["dags", "trigger", "secret_holds", "-r", "r", "-c", JSON.stringify({ file })]);
+  const dumped = async () =>
+    JSON.stringify(
+      await fleet.query(
+        "select to_jsonb(ti) as ti, to_jsonb(t) as t from task_instance ti left join trigger t on t.id = ti.trigger_id where dag_id = 'secret_holds'",
+      ),
+    );
+  const isIn = (state: string) => async () =>
+    (await fleet.query("select from task_instance where dag_id = 'secret_holds' and state = $1", [state])).length === 1;
+  await waitUntil(isIn("deferred"), { what: "it waits", timeoutMs: 30_000 });
+  const waiting = await dumped();
+  await writeFile(file, "");
+  const path = join(fleet.folder, "logs/dag_id=secret_holds/run_id=r/task_id=holds/attempt=1.log");
+  await waitUntil(async () => (await readFile(path, "utf8").catch(() => "")).includes("resumed"), {
+    what: "it resumed",
+    timeoutMs: 30_000,
+  });
+  const resumed = await dumped();
+  expect(resumed).toMatch(/sealed_event.*sealed_state/);
+  for (const form of FORMS) for (const dump of [waiting, resumed]) expect(dump).not.toContain(form);
+  await writeFile(`${file}.end`, "");
+  expect((await fleet.ended("secret_holds", "r")).state).toBe("success");
+  expect(await fleet.query("select value from xcom where dag_id = 'secret_holds'")).toEqual([{ value: true }]);
+});
 
 it(
   "a value that holds itself fails its task with the place, and the scheduler lives",

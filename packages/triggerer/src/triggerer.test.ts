@@ -1,6 +1,6 @@
 // The triggerer on a real database: whose a trigger is, when it fires, and what becomes of its task.
-import { defineStatement, newId } from "@millrace/shared/db";
-import { Cipher, sealKwargs } from "@millrace/shared/secrets";
+import { defineStatement, newId, type KeptWait } from "@millrace/shared/db";
+import { Cipher, openWait, sealKept, triggerPlace } from "@millrace/shared/secrets";
 import { testDatabase, waitUntil } from "@millrace/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openRig, type WaitRig } from "./fixtures/waits.ts";
@@ -231,12 +231,20 @@ test("what a handler gave its trigger is encrypted until a triggerer with the ke
     const cipher = new Cipher([taskId === "foreign" ? "another key of thirty-two characters" : key]);
     await rig.db.read("update trigger set kwargs = $2 where id = $1", [
       triggerId,
-      sealKwargs(cipher, json, taskId === "moved" ? idOf("mine") : id),
+      sealKept(cipher, json, triggerPlace(taskId === "moved" ? idOf("mine") : id, null)),
     ]);
   }
   await rig.triggerer({ MILLRACE__CORE__ENCRYPTION_KEY: key });
   await until("the one that can be read fires", async () => (await stateOf("mine")) === "scheduled");
-  const told = async (taskId: string) => JSON.stringify((await rig.tasks())[taskId]);
+  // What they are told is encrypted as well.
+  const told = async (taskId: string) => {
+    const [row] = await rig.db.read<{ dagRunId: number; mapIndex: number; kept: KeptWait }>(
+      `select dag_run_id as "dagRunId", map_index as "mapIndex", next_kwargs as kept from task_instance where task_id = $1`,
+      [taskId],
+    );
+    if (row?.kept.sealed_event === undefined) return JSON.stringify(row);
+    return JSON.stringify(openWait(new Cipher([key]), row.kept, { ...row, taskId }));
+  };
   await until("the others are told why not", async () => (await told("foreign")).includes("with another key"));
   await until("the others are told why not", async () => (await told("moved")).includes("belongs to another row"));
   expect(await told("moved")).not.toContain("2026-01-01");

@@ -4,7 +4,7 @@
 import { DagVersions, dropOrphanTriggers, Job, releaseLostTriggers, releaseTriggers } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { Periodic, SignalGate, type Service } from "@millrace/shared/lifecycle";
-import { Secrets } from "@millrace/shared/secrets";
+import { Secrets, type Cipher } from "@millrace/shared/secrets";
 import { Assigner } from "./assign/assigner.ts";
 import { compareAll, dropLost } from "./assign/compare.ts";
 import { syncWatchers } from "./assign/sync-watchers.ts";
@@ -26,6 +26,7 @@ export class Triggerer implements Service {
   readonly #deps: TriggererDeps;
   readonly #job: Job;
   readonly #firer: Firer;
+  readonly #cipher: Cipher;
   readonly #logs: AttemptLogs;
   readonly #holdings: Holdings;
   readonly #assigner: Assigner;
@@ -46,14 +47,16 @@ export class Triggerer implements Service {
     this.#job = new Job({
       ...{ db, log, queues, type: "TriggererJob", concurrency: capacity, heartbeatSeconds: job_heartbeat_sec },
     });
+    const secrets = new Secrets({ db, config, log });
+    this.#cipher = secrets.cipher;
     this.#firer = new Firer({
       db,
+      cipher: secrets.cipher,
       broker,
       log,
       longestRetryDelay: config.core.max_task_retry_delay,
       jobId: () => this.#job.id,
     });
-    const secrets = new Secrets({ db, config, log });
     this.#logs = new AttemptLogs(db, config.logging.base_log_folder, log, secrets.redactor);
     this.#holdings = new Holdings({ db, config, log, logs: this.#logs, secrets, firer: this.#firer });
     this.#assigner = new Assigner({
@@ -146,7 +149,7 @@ export class Triggerer implements Service {
       log.info({ triggers: freed.length }, "triggers of triggerers that are gone were freed");
       broker.callTriggerers();
     }
-    if (await syncWatchers(db, this.#versions)) broker.callTriggerers();
+    if (await syncWatchers(db, this.#versions, this.#cipher)) broker.callTriggerers();
     const survey = await this.#assigner.survey();
     this.#holdings.clock.observe(survey.nowMs);
     if (survey.mine !== this.#holdings.size) await compareAll(db, this.#job.id, this.#holdings);

@@ -29,6 +29,7 @@ import {
   type PastView,
 } from "@millrace/shared/model";
 import { messageOf } from "@millrace/shared/errors";
+import { Cipher, sealKept, triggerPlace } from "@millrace/shared/secrets";
 import type { ActorDeps } from "../deps.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
 import { writeExpansions } from "./expand-cases.ts";
@@ -316,12 +317,13 @@ async function writeWaits(deps: ActorDeps, changes: readonly Written[]): Promise
     spec?.startTrigger === undefined ? [] : [{ ti, wait: spec.startTrigger }],
   );
   if (waits.length === 0) return 0;
+  const cipher = Cipher.of(deps.config);
   const rows = await deps.tx.run(startFromTriggers, [
     waits.map(({ ti }) => ti.id),
     waits.map(({ ti }) => ti.epoch),
     waits.map(({ ti }) => ti.state),
     waits.map(({ wait }) => wait.trigger.name),
-    waits.map(({ wait }) => JSON.stringify(wait.trigger.kwargs)),
+    waits.map(({ ti, wait }) => sealKept(cipher, JSON.stringify(wait.trigger.kwargs), triggerPlace(ti.id, null))),
     waits.map(({ wait }) => wait.trigger.queue ?? null),
     waits.map(({ wait }) => wait.onEvent),
     waits.map(({ wait }) => wait.timeoutSeconds ?? null),

@@ -16,7 +16,7 @@ import {
   type TaskState,
 } from "../model/index.ts";
 import { Cipher, readKeys } from "../secrets/cipher.ts";
-import { openKwargs } from "../secrets/trigger-kwargs.ts";
+import { openKept, triggerPlace } from "../secrets/wait-secrets.ts";
 import type { Database, Queryable } from "./database.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import { loadLists } from "./load-lists.ts";
@@ -254,7 +254,7 @@ async function readAwaited(
 /** None: this process has not the key to read them. */
 function kwargsOf(cipher: Cipher, stored: string, attemptId: string): readonly AwaitedKwargs[] {
   try {
-    return [JSON.parse(openKwargs(cipher, stored, attemptId)) as AwaitedKwargs]; // what that trigger is given
+    return [JSON.parse(openKept(cipher, stored, triggerPlace(attemptId, null))) as AwaitedKwargs]; // what that trigger is given
   } catch {
     return [];
   }

@@ -4,10 +4,12 @@
 //
 //   v1.<key id>.<base64url of 12 bytes nonce, ciphertext, 16 bytes tag>
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+import type { Config } from "../config/options.ts";
 
-/** Where a value stands, and of which row; that of `trigger.kwargs` is the attempt that waits. */
+/** Where a value stands, and of which row. */
 export interface SecretPlace {
-  readonly column: "variable.val" | "connection.password" | "connection.extra" | "trigger.kwargs";
+  readonly column:
+    "variable.val" | "connection.password" | "connection.extra" | "trigger.kwargs" | "task_instance.next_kwargs";
   readonly row: string;
 }
 
@@ -34,6 +36,11 @@ export class Cipher {
       const id = createHash("sha256").update(derive(given, "key id")).digest("hex").slice(0, 8);
       return { id, bytes: derive(given, "encryption") };
     });
+  }
+
+  /** Of a process. */
+  static of({ core }: Pick<Config, "core">): Cipher {
+    return new Cipher(readKeys(core.encryption_key));
   }
 
   /** Whether there is a key at all. */

@@ -14,6 +14,6 @@ export { KnownSecrets } from "./known-secrets.ts";
 export type { Redactor } from "./redactor.ts";
 export { rotateSecrets, type RotatedSecrets } from "./rotate-secrets.ts";
 export { Secrets, type SecretsOptions } from "./secrets.ts";
-export { openKwargs, sealKwargs } from "./trigger-kwargs.ts";
+export { openKept, openWait, sealKept, triggerPlace, waitPlace } from "./wait-secrets.ts";
 export { testConnection, type ConnectionTest } from "./test-connection.ts";
 export type { StoredConnection, StoredSecrets, StoredVariable, WriteMode } from "./stored-secrets.ts";

@@ -3,15 +3,17 @@
 import type { Database, Queryable } from "../db/database.ts";
 import {
   encryptConnections,
+  encryptKeptWaits,
   encryptTriggers,
   encryptVariables,
   lockConnectionsAfter,
+  lockKeptWaitsAfter,
   lockTriggersAfter,
   lockVariablesAfter,
 } from "../db/statements/index.ts";
 import { AppError, messageOf } from "../errors/index.ts";
 import type { Cipher, SecretPlace } from "./cipher.ts";
-import { isSealed } from "./trigger-kwargs.ts";
+import { isSealed, renewWait, triggerPlace } from "./wait-secrets.ts";
 
 export interface RotatedSecrets {
   /** Rows that were encrypted anew. */
@@ -22,14 +24,16 @@ export interface RotatedSecrets {
 }
 
 const BATCH = 200;
+const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 
 /** @throws AppError ENCRYPTION_KEY_MISSING */
 export async function rotateSecrets(db: Database, cipher: Cipher): Promise<RotatedSecrets> {
   if (!cipher.canEncrypt) throw new AppError("ENCRYPTION_KEY_MISSING");
   const all = [
-    await inBatches(db, async (tx, after) => await rotateVariables(tx, cipher, after)),
-    await inBatches(db, async (tx, after) => await rotateConnections(tx, cipher, after)),
-    await inBatches(db, async (tx, after) => await rotateTriggers(tx, cipher, after)),
+    await inBatches(db, 0, async (tx, after) => await rotateVariables(tx, cipher, after)),
+    await inBatches(db, 0, async (tx, after) => await rotateConnections(tx, cipher, after)),
+    await inBatches(db, FIRST_UUID, async (tx, after) => await rotateWaits(tx, cipher, after)),
+    await inBatches(db, 0, async (tx, after) => await rotateTriggers(tx, cipher, after)),
   ];
   return {
     rotated: all.reduce((sum, { rotated }) => sum + rotated, 0),
@@ -38,18 +42,19 @@ export async function rotateSecrets(db: Database, cipher: Cipher): Promise<Rotat
   };
 }
 
-interface Batch extends RotatedSecrets {
-  readonly last: number | undefined;
+interface Batch<Id> extends RotatedSecrets {
+  readonly last: Id | undefined;
 }
 
-async function inBatches(
+async function inBatches<Id>(
   db: Database,
-  rotate: (tx: Queryable, after: number) => Promise<Batch>,
+  first: Id,
+  rotate: (tx: Queryable, after: Id) => Promise<Batch<Id>>,
 ): Promise<RotatedSecrets> {
   let all: RotatedSecrets = { rotated: 0, current: 0, unreadable: [] };
-  let after: number | undefined = 0;
+  let after: Id | undefined = first;
   while (after !== undefined) {
-    const from: number = after;
+    const from: Id = after;
     const batch = await db.transaction(async (tx) => await rotate(tx, from));
     all = {
       rotated: all.rotated + batch.rotated,
@@ -61,7 +66,7 @@ async function inBatches(
   return all;
 }
 
-async function rotateVariables(tx: Queryable, cipher: Cipher, after: number): Promise<Batch> {
+async function rotateVariables(tx: Queryable, cipher: Cipher, after: number): Promise<Batch<number>> {
   const rows = await tx.run(lockVariablesAfter, [after, BATCH]);
   const unreadable: { what: string; cause: string }[] = [];
   const changed = rows.flatMap(({ id, key, val, isEncrypted }) => {
@@ -75,7 +80,7 @@ async function rotateVariables(tx: Queryable, cipher: Cipher, after: number): Pr
   return summary(rows, changed.length, unreadable);
 }
 
-async function rotateConnections(tx: Queryable, cipher: Cipher, after: number): Promise<Batch> {
+async function rotateConnections(tx: Queryable, cipher: Cipher, after: number): Promise<Batch<number>> {
   const rows = await tx.run(lockConnectionsAfter, [after, BATCH]);
   const unreadable: { what: string; cause: string }[] = [];
   const changed = rows.flatMap(({ id, connectionId: row, password, extra, isEncrypted, isExtraEncrypted }) => {
@@ -98,11 +103,11 @@ async function rotateConnections(tx: Queryable, cipher: Cipher, after: number): 
   return summary(rows, changed.length, unreadable);
 }
 
-async function rotateTriggers(tx: Queryable, cipher: Cipher, after: number): Promise<Batch> {
+async function rotateTriggers(tx: Queryable, cipher: Cipher, after: number): Promise<Batch<number>> {
   const rows = await tx.run(lockTriggersAfter, [after, BATCH]);
   const unreadable: { what: string; cause: string }[] = [];
-  const changed = rows.flatMap(({ id, kwargs, attemptId: row }) => {
-    const place = { column: "trigger.kwargs", row } as const;
+  const changed = rows.flatMap(({ id, kwargs, attemptId, watcherOf }) => {
+    const place = triggerPlace(attemptId, watcherOf);
     const renewed = renew(cipher, kwargs, isSealed(kwargs), place, (cause) =>
       unreadable.push({ what: `trigger ${id}`, cause }),
     );
@@ -112,11 +117,30 @@ async function rotateTriggers(tx: Queryable, cipher: Cipher, after: number): Pro
   return summary(rows, changed.length, unreadable);
 }
 
-const summary = (
-  rows: readonly { readonly id: number }[],
+async function rotateWaits(tx: Queryable, cipher: Cipher, after: string): Promise<Batch<string>> {
+  const rows = await tx.run(lockKeptWaitsAfter, [after, BATCH]);
+  const unreadable: { what: string; cause: string }[] = [];
+  const changed = rows.flatMap(({ id, wait, ...task }) => {
+    try {
+      const renewed = renewWait(cipher, wait, task);
+      return renewed === null ? [] : [{ id, wait: JSON.stringify(renewed) }];
+    } catch (error) {
+      unreadable.push({
+        what: `what task ${task.taskId} (attempt ${id}) kept while it waits`,
+        cause: messageOf(error),
+      });
+      return [];
+    }
+  });
+  await tx.run(encryptKeptWaits, [changed.map(({ id }) => id), changed.map(({ wait }) => wait)]);
+  return summary(rows, changed.length, unreadable);
+}
+
+const summary = <Id>(
+  rows: readonly { readonly id: Id }[],
   rotated: number,
   unreadable: RotatedSecrets["unreadable"],
-): Batch => ({
+): Batch<Id> => ({
   rotated,
   current: Math.max(0, rows.length - rotated - unreadable.length),
   unreadable,

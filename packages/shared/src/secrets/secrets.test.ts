@@ -7,14 +7,17 @@ import { testDatabase } from "@millrace/testkit";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../config/index.ts";
 import { openDatabase, seedDag, seedRun, seedTask } from "../db/fixtures/seed.ts";
-import { deferAttempts } from "../db/index.ts";
+import { deferAttempts, resumeDeferred, type KeptWait } from "../db/index.ts";
 import { createLogger, hideIn } from "../observability/index.ts";
 import {
   configRedactor,
-  openKwargs,
+  openKept,
+  openWait,
   readConnection,
   rotateSecrets,
-  sealKwargs,
+  sealKept,
+  triggerPlace,
+  waitPlace,
   Secrets,
   type SecretsOptions,
 } from "./index.ts";
@@ -31,6 +34,10 @@ beforeEach(() => database.reset());
 const OLD = "an old key of thirty-two characters or more";
 const NEW = "a new key of thirty-two characters or more!";
 const CANARY = "c4n4ry-p@ss/word";
+
+const raise = (): never => {
+  throw new Error("there is none");
+};
 
 const lines: string[] = [];
 const open = (key: string, given: Record<string, unknown> = {}, env: SecretsOptions["env"] = {}): Secrets => {
@@ -173,20 +180,86 @@ describe("rotation", () => {
     for (const index of [0, 1]) {
       const id = await seedTask(db, runId, "a", { state: "running", map_index: index });
       const json = JSON.stringify({ token: CANARY });
-      const kept = index === 0 ? sealKwargs(old, json, id) : json;
+      const kept = index === 0 ? sealKept(old, json, triggerPlace(id, null)) : json;
       await db.run(deferAttempts, [[id], [5], ["mine"], [kept], [null], ["resume"], ["null"], [null], [null]]);
       ids.push(id);
     }
-    expect(await rotateSecrets(db, both)).toEqual({ rotated: 2, current: 0, unreadable: [] });
-    expect(await rotateSecrets(db, both)).toEqual({ rotated: 0, current: 2, unreadable: [] });
+    // The state that each keeps counts as well.
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 4, current: 0, unreadable: [] });
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 0, current: 4, unreadable: [] });
     const rows = await db.read<{ kwargs: string; id: string }>(
       "select t.kwargs, ti.id from trigger t join task_instance ti on ti.trigger_id = t.id order by map_index",
     );
     expect(JSON.stringify(rows)).not.toContain(CANARY);
     const fresh = open(NEW).cipher;
-    for (const { kwargs, id } of rows) expect(JSON.parse(openKwargs(fresh, kwargs, id))).toEqual({ token: CANARY });
-    expect(() => openKwargs(fresh, rows[0]?.kwargs ?? "", ids[1] ?? "")).toThrow("belongs to another row");
-    expect(() => openKwargs(old, rows[0]?.kwargs ?? "", ids[0] ?? "")).toThrow("another key");
+    for (const { kwargs, id } of rows)
+      expect(JSON.parse(openKept(fresh, kwargs, triggerPlace(id, null)))).toEqual({ token: CANARY });
+    expect(() => openKept(fresh, rows[0]?.kwargs ?? "", triggerPlace(ids[1] ?? "", null))).toThrow(
+      "belongs to another row",
+    );
+    expect(() => openKept(old, rows[0]?.kwargs ?? "", triggerPlace(ids[0] ?? "", null))).toThrow("another key");
+  });
+
+  test("takes in what tasks kept while they wait and the events that ended their waits, which open in no other row", async () => {
+    const [old, both] = [open(OLD).cipher, open(`${NEW},${OLD}`).cipher];
+    const run = await seedRun(db, await seedDag(db, "dag"), "r");
+    const json = JSON.stringify({ token: CANARY });
+    const places: { dagRunId: number; taskId: string; mapIndex: number }[] = [];
+    for (const mapIndex of [0, 1]) {
+      const place = { dagRunId: run, taskId: "a", mapIndex };
+      const seal = (part: "state" | "event") => (mapIndex === 0 ? sealKept(old, json, waitPlace(place, part)) : json);
+      const id = await seedTask(db, run, "a", { state: "running", map_index: mapIndex });
+      await db.run(deferAttempts, [[id], [5], ["mine"], ["{}"], [null], ["resume"], [seal("state")], [null], [null]]);
+      const [row] = await db.read<{ trigger: number }>(
+        "select trigger_id as trigger from task_instance where id = $1",
+        [id],
+      );
+      await db.run(resumeDeferred, [[row?.trigger ?? 0], [seal("event")], [false]]);
+      places.push(place);
+    }
+    const kept = async () =>
+      (await db.read<{ kept: KeptWait }>("select next_kwargs as kept from task_instance order by map_index")).map(
+        (row) => row.kept,
+      );
+    expect(Object.keys((await kept())[0] ?? {}).sort()).toEqual(["sealed_event", "sealed_state"]);
+    expect((await kept())[1]).toEqual({ state: { token: CANARY }, event: { token: CANARY } });
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 2, current: 0, unreadable: [] });
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 0, current: 2, unreadable: [] });
+    const waits = await kept();
+    expect(JSON.stringify(waits)).not.toContain(CANARY);
+    const fresh = open(NEW).cipher;
+    for (const [index, wait] of waits.entries()) {
+      const place = places[index] ?? raise();
+      expect(openWait(fresh, wait, place)).toEqual({ state: { token: CANARY }, event: { token: CANARY } });
+      expect(() => openWait(fresh, wait, { ...place, mapIndex: 1 - index })).toThrow("belongs to another row");
+      expect(() => openWait(fresh, { sealed_state: wait.sealed_event ?? "" }, place)).toThrow("belongs to another row");
+      expect(() => openWait(old, wait, place)).toThrow("another key");
+    }
+    const lost = await rotateSecrets(db, open("a third key that nobody has written down").cipher);
+    expect(lost.unreadable.map(({ what }) => what)).toEqual([
+      expect.stringContaining("what task a (attempt"),
+      expect.stringContaining("what task a (attempt"),
+    ]);
+  });
+
+  test("takes in what watchers of assets are given", async () => {
+    const [old, both] = [open(OLD).cipher, open(`${NEW},${OLD}`).cipher];
+    await seedDag(db, "dag");
+    const json = JSON.stringify({ token: CANARY });
+    for (const [at, kwargs] of [json, sealKept(old, json, triggerPlace(null, "dag"))].entries()) {
+      await db.read(
+        `with a as (insert into asset (name, uri) values ($1, $1) returning id),
+           t as (insert into trigger (classpath, kwargs) values ('mine', $2) returning id)
+         insert into asset_watcher (asset_id, name, trigger_id, dag_id) select a.id, 'w', t.id, 'dag' from a, t`,
+        [`a${at}`, kwargs],
+      );
+    }
+    expect(await rotateSecrets(db, both)).toEqual({ rotated: 2, current: 0, unreadable: [] });
+    const rows = await db.read<{ kwargs: string }>("select kwargs from trigger");
+    for (const { kwargs } of rows) {
+      expect(kwargs).not.toContain(CANARY);
+      expect(openKept(open(NEW).cipher, kwargs, triggerPlace(null, "dag"))).toBe(json);
+    }
   });
 
   test("without a key says how to make one", async () => {

@@ -8,7 +8,7 @@ import type { SecretsBackend, SecretsList } from "./backend.ts";
 import { customBackend } from "./backends/custom.ts";
 import { environmentBackend } from "./backends/environment.ts";
 import { localFilesystemBackend } from "./backends/local-filesystem.ts";
-import { Cipher, readKeys } from "./cipher.ts";
+import { Cipher } from "./cipher.ts";
 import type { Connection } from "./connection-forms.ts";
 import { Redactor } from "./redactor.ts";
 import { StoredSecrets } from "./stored-secrets.ts";
@@ -35,7 +35,7 @@ export class Secrets {
     this.#log = log;
     this.redactor = Redactor.of(config);
     hideIn(log, this.redactor);
-    this.cipher = new Cipher(readKeys(config.core.encryption_key));
+    this.cipher = Cipher.of(config);
     this.stored = new StoredSecrets(db, this.cipher, log);
     this.#backends = backends_order.flatMap((place): SecretsBackend[] => {
       switch (place) {

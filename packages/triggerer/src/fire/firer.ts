@@ -9,6 +9,7 @@ import {
   finishDeferred,
   newId,
   rearmWatchers,
+  placesOfWaits,
   resumeDeferred,
   retryDeferred,
   waitingAttempts,
@@ -23,6 +24,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker } from "@millrace/shared/queue";
+import { sealKept, waitPlace, type Cipher } from "@millrace/shared/secrets";
 import { failed, type Fired } from "../run/trigger.ts";
 import { fireWatchers } from "./fire-watchers.ts";
 import { decideEnd, type DeferredEnding } from "./decide-end.ts";
@@ -31,6 +33,8 @@ export interface FirerDeps {
   readonly db: Database;
   readonly broker: Broker;
   readonly log: Logger;
+  /** Encrypts what a task is told of the end of its wait. */
+  readonly cipher: Cipher;
   /** core.max_task_retry_delay */
   readonly longestRetryDelay: number;
   /** Of this triggerer. */
@@ -152,10 +156,21 @@ export class Firer {
     return items.map((item) => done.get(item.triggerId) ?? "none");
   }
 
-  #resume(items: readonly Fired[]): Promise<ResumedTask[]> {
-    return this.#deps.db.run(resumeDeferred, [
-      items.map((item) => item.triggerId),
-      items.map((item) => JSON.stringify(item.outcome)),
+  async #resume(items: readonly Fired[]): Promise<ResumedTask[]> {
+    const { db, cipher } = this.#deps;
+    const ids = items.map((item) => item.triggerId);
+    const places = cipher.canEncrypt ? await db.run(placesOfWaits, [ids]) : [];
+    const tasks = new Map(places.map((task) => [task.triggerId, task]));
+    return await db.run(resumeDeferred, [
+      ids,
+      items.map(({ triggerId, outcome }) => {
+        const task = tasks.get(triggerId);
+        // Without a task nobody waits for it, and it is not written.
+        return task === undefined
+          ? JSON.stringify(outcome)
+          : sealKept(cipher, JSON.stringify(outcome), waitPlace(task, "event"));
+      }),
+      items.map(({ outcome }) => outcome.kind === "failed"),
     ]);
   }
 

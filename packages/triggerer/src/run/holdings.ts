@@ -5,7 +5,7 @@ import type { Config } from "@millrace/shared/config";
 import type { ClaimedTrigger, Database } from "@millrace/shared/db";
 import type { Logger } from "@millrace/shared/observability";
 import { messageOf } from "@millrace/shared/errors";
-import { openKwargs, type Secrets } from "@millrace/shared/secrets";
+import { openKept, triggerPlace, type Secrets } from "@millrace/shared/secrets";
 import type { Firer } from "../fire/firer.ts";
 import type { AttemptLogs } from "./attempt-logs.ts";
 import { checkOutcome } from "./check-outcome.ts";
@@ -69,11 +69,11 @@ export class Holdings {
 
   add(claimed: readonly ClaimedTrigger[]): void {
     const byRunner = new Map<Runner, LoadedTrigger[]>();
-    for (const { id, name, kwargs, attemptId, createdMs, nowMs } of claimed) {
+    for (const { id, name, kwargs, attemptId, watcherOf, createdMs, nowMs } of claimed) {
       this.clock.observe(nowMs);
       if (this.#firing.has(id)) continue;
       const runner = this.#builtIn.get(name) ?? (name.startsWith("millrace.") ? undefined : this.#user);
-      const read = this.#readKwargs(kwargs, attemptId);
+      const read = this.#readKwargs(kwargs, triggerPlace(attemptId, watcherOf));
       if (runner === undefined || typeof read === "string") {
         const why =
           runner === undefined
@@ -115,9 +115,9 @@ export class Holdings {
   }
 
   /** A text: why not. */
-  #readKwargs(stored: string, attemptId: string | null): LoadedTrigger["kwargs"] | string {
+  #readKwargs(stored: string, place: ReturnType<typeof triggerPlace>): LoadedTrigger["kwargs"] | string {
     try {
-      const read: unknown = JSON.parse(openKwargs(this.#deps.secrets.cipher, stored, attemptId));
+      const read: unknown = JSON.parse(openKept(this.#deps.secrets.cipher, stored, place));
       return typeof read === "object" && read !== null && !Array.isArray(read)
         ? (read as LoadedTrigger["kwargs"])
         : "they are no JSON object";

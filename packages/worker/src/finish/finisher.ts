@@ -20,7 +20,7 @@ import { messageOf } from "@millrace/shared/errors";
 import { Batcher, crashPoint } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Broker, Wake } from "@millrace/shared/queue";
-import { Cipher, sealKwargs } from "@millrace/shared/secrets";
+import { Cipher, sealKept, triggerPlace, waitPlace } from "@millrace/shared/secrets";
 
 export type Ending =
   | {
@@ -59,7 +59,7 @@ export class Finisher {
   readonly #cipher: Cipher;
   readonly #batcher: Batcher<Item, boolean>;
 
-  /** @param cipher encrypts what handlers hand to triggers; without a key it is kept as it is */
+  /** @param cipher encrypts what handlers hand to triggers, and keep for themselves; without a key it is kept as it is */
   constructor(db: Database, broker: Broker, log: Logger, cipher: Cipher = new Cipher([])) {
     this.#db = db;
     this.#cipher = cipher;
@@ -212,10 +212,14 @@ async function writeDeferrals(tx: Queryable, all: readonly Item[], cipher: Ciphe
     items.map((item) => item.attempt.id),
     items.map((item) => item.attempt.epoch),
     waits.map((wait) => wait.trigger.name),
-    items.map(({ attempt, ending }) => sealKwargs(cipher, JSON.stringify(ending.wait.trigger.kwargs), attempt.id)),
+    items.map(({ attempt, ending }) =>
+      sealKept(cipher, JSON.stringify(ending.wait.trigger.kwargs), triggerPlace(attempt.id, null)),
+    ),
     waits.map((wait) => wait.trigger.queue ?? null),
     waits.map((wait) => wait.onEvent),
-    waits.map((wait) => JSON.stringify(wait.state)),
+    items.map(({ attempt, ending }) =>
+      sealKept(cipher, JSON.stringify(ending.wait.state), waitPlace(attempt, "state")),
+    ),
     waits.map((wait) => wait.timeoutSeconds ?? null),
     waits.map((wait) => (wait.hitl === undefined ? null : JSON.stringify(wait.hitl))),
   ]);

@@ -3,7 +3,9 @@ import type { RunRequest, TriggerEvent, Waited } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import type { Config } from "@millrace/shared/config";
 import { readRunEvents, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import { AppError, messageOf } from "@millrace/shared/errors";
 import type { DagGraph, TaskNode } from "@millrace/shared/model";
+import { openWait, type Cipher, type Secrets } from "@millrace/shared/secrets";
 import { largestXCom } from "@millrace/shared/xcoms";
 import { isLatestRun } from "./is-latest-run.ts";
 import type { Inputs } from "./read-inputs.ts";
@@ -12,11 +14,12 @@ export interface RequestDeps {
   readonly db: Database;
   readonly config: Pick<Config, "core" | "common_io">;
   readonly inputs: Inputs;
+  readonly secrets: Pick<Secrets, "cipher">;
 }
 
 /** @throws NoElement when what the attempt is mapped over has nothing for its index */
 export async function requestOf(
-  { db, config, inputs: read }: RequestDeps,
+  { db, config, inputs: read, secrets }: RequestDeps,
   attempt: ClaimedAttempt,
   node: TaskNode,
   graph: DagGraph,
@@ -47,18 +50,27 @@ export async function requestOf(
       : {}),
     maxXComBytes: config.core.max_xcom_bytes,
     maxStoredXComBytes: largestXCom(config),
-    ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt) }),
+    ...(attempt.nextMethod === null ? {} : { waited: waitedOf(attempt, secrets) }),
     ...(spec.operator === "latest_only" ? { isLatestRun: await isLatestRun(db, attempt, graph.spec.schedule) } : {}),
   };
 }
 
 /** What the claim says of the waiting of this try. */
-function waitedOf({ nextKwargs, waitedSeconds }: ClaimedAttempt): Waited {
-  const { event, state = null, reschedules = 0 } = (nextKwargs ?? {}) as Partial<WaitingRecord>;
-  return { seconds: waitedSeconds, reschedules, ...(event === undefined ? {} : { resumed: { event, state } }) };
+function waitedOf(attempt: ClaimedAttempt, { cipher }: Pick<Secrets, "cipher">): Waited {
+  const { event, state = null, reschedules = 0 } = whatWasKept(attempt, cipher);
+  return { seconds: attempt.waitedSeconds, reschedules, ...(event === undefined ? {} : { resumed: { event, state } }) };
 }
 
-/** task_instance.next_kwargs, as the statements of waiting write it. */
+function whatWasKept(attempt: ClaimedAttempt, cipher: Cipher): Partial<WaitingRecord> {
+  try {
+    // As the statements of waiting wrote it.
+    return openWait(cipher, attempt.nextKwargs ?? {}, attempt) as Partial<WaitingRecord>;
+  } catch (error) {
+    const what = `What task ${attempt.taskId} kept while it waited`;
+    throw new AppError("SECRET_UNREADABLE", { what, cause: messageOf(error) }, { cause: error });
+  }
+}
+
 interface WaitingRecord {
   readonly event: TriggerEvent;
   readonly state: Json;

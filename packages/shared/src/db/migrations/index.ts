@@ -14,6 +14,7 @@ import * as callbackTrigger from "./0013-callback-trigger.ts";
 import * as renderedFields from "./0014-rendered-fields.ts";
 import * as backfillPlan from "./0016-backfill-plan.ts";
 import * as xcomObjects from "./0017-xcom-objects.ts";
+import * as waitsInHistory from "./0019-waits-in-history.ts";
 
 export interface Migration {
   readonly name: string;
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly Migration[] = [
   renderedFields,
   backfillPlan,
   xcomObjects,
+  waitsInHistory,
 ];

@@ -2,6 +2,7 @@
 // caller holds the task instance. Locks: the row, then its question.
 import { defineStatement } from "../statement.ts";
 import { DROP_TRIGGERS } from "./history.ts";
+import { withoutKept } from "./kept-waits.ts";
 
 export type AnswerQuestionParams = readonly [
   id: string,
@@ -29,7 +30,7 @@ with locked as (
 ), ${DROP_TRIGGERS}
 update task_instance ti set state = 'scheduled', epoch = ti.epoch + 1, scheduled_dttm = now(), trigger_id = null,
   trigger_timeout = null, updated_at = now(),
-  next_kwargs = coalesce(ti.next_kwargs, '{}') || jsonb_build_object('event', jsonb_build_object('kind', 'event', 'payload',
+  next_kwargs = ${withoutKept("ti.next_kwargs", "event")} || jsonb_build_object('event', jsonb_build_object('kind', 'event', 'payload',
     jsonb_build_object('chosenOptions', $3::jsonb, 'paramsInput', $4::jsonb, 'respondedBy', $5::jsonb,
       'respondedAt', to_char(a.responded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))))
 from answered a where ti.id = a.ti_id

@@ -30,6 +30,20 @@ export const lockWatchers = defineStatement<readonly [], never>({
   sql: `select pg_advisory_xact_lock(hashtext('millrace.asset_watchers'))`,
 });
 
+export interface WatcherRow {
+  readonly assetName: string;
+  readonly name: string;
+  readonly dagId: string;
+  readonly kwargs: string;
+}
+
+export const readWatchers = defineStatement<readonly [], WatcherRow>({
+  name: "read-asset-watchers",
+  sql: `
+select a.name as "assetName", w.name, w.dag_id as "dagId", t.kwargs
+from asset_watcher w join asset a on a.id = w.asset_id join trigger t on t.id = w.trigger_id`,
+});
+
 /** A JSON array of `name`, `uri`, `watcher`, `classpath`, `kwargs`, `queue`, `dag` and `since`, when its code became what it is. */
 const WANTED = `wanted as materialized (
   select distinct on (a.id, g.watcher) a.id as asset_id, g.*

@@ -2,6 +2,7 @@
 // is stale. The token names this claim, so that after a lost answer the worker can ask whether it was made.
 // A new try starts without the XComs of the one before; one that goes on after a wait keeps them, and its start. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import type { KeptWait } from "./kept-waits.ts";
 
 export type ClaimParams = readonly [
   ids: readonly string[],
@@ -38,7 +39,7 @@ export interface ClaimedAttempt {
   readonly claimedAt: Date;
   /** Set when this try has waited before: what goes on now, and what was kept for it. */
   readonly nextMethod: string | null;
-  readonly nextKwargs: Readonly<Record<string, unknown>> | null;
+  readonly nextKwargs: KeptWait | null;
   /** Seconds from the first start of this try to the claim. */
   readonly waitedSeconds: number;
 }

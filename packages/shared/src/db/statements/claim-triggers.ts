@@ -10,6 +10,8 @@ export interface ClaimedTrigger {
   readonly kwargs: string;
   /** Null: of a watcher. */
   readonly attemptId: string | null;
+  /** The DAG whose watcher it is. */
+  readonly watcherOf: string | null;
   /** The database's time, in milliseconds since 1970: when the wait began, and now. */
   readonly createdMs: number;
   readonly nowMs: number;
@@ -22,7 +24,8 @@ const servedBy = (parameter: string): string =>
 const PARKED = `t.classpath <> 'millrace.hitl'`;
 
 const COLUMNS = `t.id, t.classpath as name, t.kwargs,
-  (select ti.id from task_instance ti where ti.trigger_id = t.id limit 1) as "attemptId", extract(epoch from t.created_date)::float8 * 1000 as "createdMs",
+  (select ti.id from task_instance ti where ti.trigger_id = t.id limit 1) as "attemptId",
+  (select w.dag_id from asset_watcher w where w.trigger_id = t.id limit 1) as "watcherOf", extract(epoch from t.created_date)::float8 * 1000 as "createdMs",
   extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs"`;
 
 export const claimTriggers = defineStatement<
@@ -120,14 +123,16 @@ select
 export interface KeptKwargs {
   readonly id: number;
   readonly kwargs: string;
-  readonly attemptId: string;
+  readonly attemptId: string | null;
+  readonly watcherOf: string | null;
 }
 
-/** The triggers of tasks after an id, kept from others until the transaction ends. Locks: trigger, by id. */
+/** The triggers after an id, kept from others until the transaction ends. Locks: trigger, by id. */
 export const lockTriggersAfter = defineStatement<readonly [id: number, atMost: number], KeptKwargs>({
   name: "lock-triggers-after",
   sql: `
-select t.id, t.kwargs, ti.id as "attemptId" from trigger t join task_instance ti on ti.trigger_id = t.id
+select t.id, t.kwargs, ti.id as "attemptId", w.dag_id as "watcherOf" from trigger t
+left join task_instance ti on ti.trigger_id = t.id left join asset_watcher w on w.trigger_id = t.id
 where t.id > $1 order by t.id limit $2 for update of t`,
 });
 

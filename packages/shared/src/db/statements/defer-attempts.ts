@@ -2,17 +2,18 @@
 // is stored with it. The attempt keeps its id, its XComs and its start: it resumes in the same try. Parallel arrays.
 // Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { kept, withoutKept } from "./kept-waits.ts";
 
 export type DeferParams = readonly [
   ids: readonly string[],
   epochs: readonly number[],
   triggers: readonly string[],
-  /** JSON. */
+  /** JSON, or that encrypted, as the states. */
   kwargs: readonly string[],
   triggerQueues: readonly (string | null)[],
   /** `resume`: a worker goes on with the event. `end`: the event is the task's value. */
   onEvent: readonly string[],
-  /** JSON, given back with the event. */
+  /** Given back with the event. */
   states: readonly string[],
   timeoutSeconds: readonly (number | null)[],
   /** JSON of a question to people; null for every other wait. */
@@ -46,7 +47,7 @@ with locked as (
 )
 update task_instance ti set state = 'deferred', epoch = ti.epoch + 1, trigger_id = n.trigger_id,
   trigger_timeout = now() + make_interval(secs => n.timeout), next_method = n.on_event,
-  next_kwargs = coalesce(ti.next_kwargs, '{}') - 'event' || jsonb_build_object('state', n.state::jsonb), updated_at = now()
+  next_kwargs = ${withoutKept("ti.next_kwargs", "state", "event")} || ${kept("state", "n.state")}, updated_at = now()
 from numbered n where ti.id = n.id
 returning ti.id`,
 });

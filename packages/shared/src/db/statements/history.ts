@@ -2,7 +2,7 @@
 // first (`locked`), so that the copy and the change see the same row.
 export const HISTORY_COLUMNS = `task_instance_id, task_id, dag_id, run_id, map_index, try_number, epoch, start_date, end_date, duration,
   state, max_tries, hostname, unixname, pid, pool, pool_slots, queue, priority_weight, operator, task_display_name,
-  queued_dttm, scheduled_dttm, queued_by_job_id, rendered_map_index, trigger_id, next_method, next_kwargs, dag_version_id`;
+  queued_dttm, scheduled_dttm, queued_by_job_id, rendered_map_index, trigger_id, next_method, dag_version_id`;
 
 /** @param state what the attempt ended as, an SQL expression over `locked` */
 export const historyOf = (
@@ -10,7 +10,7 @@ export const historyOf = (
 ): string => `l.id, l.task_id, l.dag_id, l.run_id, l.map_index, l.try_number, l.epoch,
   l.start_date, coalesce(l.end_date, now()), extract(epoch from coalesce(l.end_date, now()) - l.start_date), ${state}, l.max_tries,
   l.hostname, l.unixname, l.pid, l.pool, l.pool_slots, l.queue, l.priority_weight, l.operator, l.task_display_name,
-  l.queued_dttm, l.scheduled_dttm, l.queued_by_job_id, l.rendered_map_index, l.trigger_id, l.next_method, l.next_kwargs, l.dag_version_id`;
+  l.queued_dttm, l.scheduled_dttm, l.queued_by_job_id, l.rendered_map_index, l.trigger_id, l.next_method, l.dag_version_id`;
 
 export const KEEP_HISTORY = `insert into task_instance_history (${HISTORY_COLUMNS})`;
 

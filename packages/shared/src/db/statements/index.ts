@@ -10,6 +10,7 @@ export * from "./backfill-runs-to-start.ts";
 export * from "./claim-attempts.ts";
 export * from "./claim-callbacks.ts";
 export * from "./claim-triggers.ts";
+export * from "./kept-waits.ts";
 export * from "./clear-attempts.ts";
 export * from "./confirm-stopped.ts";
 export * from "./consume-asset-events.ts";

@@ -1,6 +1,7 @@
 // running → up_for_reschedule: a sensor's poke was not yet true, and it gives its slot back until the next one. The same
 // attempt and the same try go on, with their XComs; each poke leaves a row. Parallel arrays. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { withoutKept } from "./kept-waits.ts";
 
 export type RescheduleParams = readonly [
   ids: readonly string[],
@@ -27,7 +28,7 @@ with locked as (
 )
 update task_instance ti set state = 'up_for_reschedule', epoch = ti.epoch + 1, end_date = now(),
   retry_at = now() + make_interval(secs => l.delay), next_method = 'poke',
-  next_kwargs = coalesce(ti.next_kwargs, '{}') - 'event'
+  next_kwargs = ${withoutKept("ti.next_kwargs", "event")}
     || jsonb_build_object('reschedules', coalesce((ti.next_kwargs->>'reschedules')::int, 0) + 1),
   updated_at = now()
 from locked l where ti.id = l.id

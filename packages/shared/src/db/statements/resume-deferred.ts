@@ -4,6 +4,7 @@
 // told. Parallel arrays. Locks: the rows.
 import { defineStatement } from "../statement.ts";
 import { DROP_TRIGGERS } from "./history.ts";
+import { kept, withoutKept } from "./kept-waits.ts";
 
 export interface ResumedTask {
   readonly triggerId: number;
@@ -12,7 +13,12 @@ export interface ResumedTask {
 }
 
 export const resumeDeferred = defineStatement<
-  readonly [triggerIds: readonly number[], events: readonly string[]],
+  readonly [
+    triggerIds: readonly number[],
+    /** JSON, or that encrypted. */
+    events: readonly string[],
+    hasFailed: readonly boolean[],
+  ],
   ResumedTask
 >({
   name: "resume-deferred",
@@ -20,15 +26,15 @@ export const resumeDeferred = defineStatement<
   sql: `
 with locked as (
   select ti.id, ti.trigger_id, f.event
-  from unnest($1::int[], $2::text[]) as f(trigger_id, event)
+  from unnest($1::int[], $2::text[], $3::boolean[]) as f(trigger_id, event, has_failed)
   join task_instance ti on ti.trigger_id = f.trigger_id and ti.state = 'deferred'
-    and (ti.next_method is distinct from 'end' or f.event::jsonb->>'kind' <> 'event')
+    and (ti.next_method is distinct from 'end' or f.has_failed)
   order by ti.id
   for update of ti
 ), ${DROP_TRIGGERS}
 update task_instance ti set state = 'scheduled', epoch = ti.epoch + 1, scheduled_dttm = now(), trigger_id = null,
   trigger_timeout = null, next_method = 'resume',
-  next_kwargs = coalesce(ti.next_kwargs, '{}') || jsonb_build_object('event', l.event::jsonb), updated_at = now()
+  next_kwargs = ${withoutKept("ti.next_kwargs", "event")} || ${kept("event", "l.event")}, updated_at = now()
 from locked l where ti.id = l.id
 returning l.trigger_id as "triggerId", ti.dag_run_id as "dagRunId", ti.task_id as "taskId"`,
 });

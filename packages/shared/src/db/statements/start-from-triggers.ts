@@ -7,7 +7,7 @@ export type StartFromTriggersParams = readonly [
   epochs: readonly number[],
   from: readonly string[],
   triggers: readonly string[],
-  /** JSON. */
+  /** JSON, or that encrypted. */
   kwargs: readonly string[],
   triggerQueues: readonly (string | null)[],
   onEvent: readonly string[],

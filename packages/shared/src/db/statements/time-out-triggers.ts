@@ -2,6 +2,7 @@
 // scheduler does it, so that a wait ends in time though no triggerer lives. Index: idx_ti_trigger_timeout. Locks: the rows.
 import { defineStatement } from "../statement.ts";
 import { DROP_TRIGGERS } from "./history.ts";
+import { withoutKept } from "./kept-waits.ts";
 
 export interface TimedOutTrigger {
   readonly id: string;
@@ -22,7 +23,7 @@ with locked as (
 ), ${DROP_TRIGGERS}
 update task_instance ti set state = 'scheduled', epoch = ti.epoch + 1, scheduled_dttm = now(), trigger_id = null,
   trigger_timeout = null, next_method = 'resume',
-  next_kwargs = coalesce(ti.next_kwargs, '{}') || '{"event": {"kind": "timeout"}}', updated_at = now()
+  next_kwargs = ${withoutKept("ti.next_kwargs", "event")} || '{"event": {"kind": "timeout"}}', updated_at = now()
 from locked l where ti.id = l.id
 returning ti.id, ti.dag_run_id as "dagRunId", ti.task_id as "taskId"`,
 });
