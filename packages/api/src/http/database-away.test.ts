@@ -19,7 +19,7 @@ test("while the database is away the API says so with 503, and goes on by itself
   expect(read.statusCode).toBe(503);
   expect(read.headers["retry-after"]).toBe("5");
   expect(read.json<{ detail: string }>().detail).toMatch(
-    /^The database cannot be reached at the moment\. Try again in a moment\./,
+    /^The database cannot answer this at the moment\. Try again in a moment\./,
   );
   expect(read.body).not.toMatch(/127\.0\.0\.1|ECONN|at .*\.ts/);
   const write = await call("POST", "/api/v2/dags/x/dagRuns", { payload: { logical_date: null } });

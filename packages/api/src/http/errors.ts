@@ -37,7 +37,7 @@ function answerFailure(error: Error, request: FastifyRequest, reply: FastifyRepl
     return answer(
       reply.header("retry-after", "5"),
       503,
-      `The database cannot be reached at the moment. ${then} (${id})`,
+      `The database cannot answer this at the moment. ${then} (${id})`,
     );
   }
   return answer(reply, 500, `Something went wrong. The log of the API has more under ${id}.`);

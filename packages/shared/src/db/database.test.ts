@@ -26,6 +26,11 @@ const endConnection = defineStatement<readonly [], never>({
   sql: "select pg_terminate_backend(pg_backend_pid())",
 });
 
+const cancelItself = defineStatement<readonly [], never>({
+  name: "test-cancel-itself",
+  sql: "select pg_cancel_backend(pg_backend_pid()), pg_sleep(10)",
+});
+
 const variables = async () =>
   Object.fromEntries(
     (await db.read<{ key: string; val: string }>("select key, val from variable")).map((row) => [row.key, row.val]),
@@ -115,6 +120,16 @@ describe("a transaction", () => {
       await tx.run(setVariable, ["a", null as unknown as string]);
     });
     await expect(broken).rejects.toMatchObject({ code: "23502" });
+    expect(attempts).toBe(1);
+  });
+
+  test("whose statement was cancelled, as by a statement timeout, is not begun again at once", async () => {
+    let attempts = 0;
+    const cancelled = db.transaction(async (tx) => {
+      attempts++;
+      await tx.run(cancelItself, []);
+    });
+    await expect(cancelled).rejects.toMatchObject({ code: "57014" });
     expect(attempts).toBe(1);
   });
 
@@ -217,10 +232,22 @@ describe("a server whose answers no longer come", () => {
   });
 });
 
-test("a server without a free connection is one that may be asked again, and a rule that was broken is not", () => {
+test("a server without a free connection or too busy is one that may be asked again, and a rule that was broken is not", () => {
   expect(isUnavailable(Object.assign(new Error("sorry, too many clients already"), { code: "53300" }))).toBe(true);
   expect(isUnavailable(new Error("timeout exceeded when trying to connect"))).toBe(true);
+  for (const code of ["55P03", "40P01", "40001", "57014"])
+    expect(isUnavailable(Object.assign(new Error("busy"), { code }))).toBe(true);
   expect(isUnavailable(Object.assign(new Error("duplicate key"), { code: "23505" }))).toBe(false);
+});
+
+test("a session that hangs in a transaction, waits for a lock or lost its client lets go in less than 15 s", async () => {
+  const names = ["idle_in_transaction_session_timeout", "lock_timeout", "tcp_user_timeout"];
+  const settings = await db.read<{ ms: number }>(
+    "select setting::int as ms from pg_settings where name = any ($1) and unit = 'ms'",
+    [names],
+  );
+  expect(settings).toHaveLength(3);
+  for (const { ms } of settings) expect(ms).toBe(10_000);
 });
 
 test("a database that cannot be reached is named without its password", async () => {

@@ -1,11 +1,19 @@
 // The pool of connections of one process, and its transactions. Sessions are bounded on both sides: a half-open
-// connection lets go of its locks within 15 s, a statement that waits longer for a lock fails and is tried again, and one
-// that gets no answer at all, since the way to the server swallows it, is given up.
+// connection lets go of its locks within 15 s (it is idle for 10 s at most, after what it did before), a statement that
+// waits for a lock as long fails and is tried again, and one that gets no answer at all, since the way to the server
+// swallows it, is given up.
 // Heartbeats have a connection of their own: they must come through while every other one waits for something.
 import pg from "pg";
 import { AppError, messageOf } from "../errors/index.ts";
 import { withoutPassword, type Logger } from "../observability/index.ts";
-import { CommitUnknownError, isConnectionLost, isUnavailable, sqlState, wasRolledBack } from "./failures.ts";
+import {
+  CommitUnknownError,
+  isCancelled,
+  isConnectionLost,
+  isUnavailable,
+  sqlState,
+  wasRolledBack,
+} from "./failures.ts";
 import type { Statement } from "./statement.ts";
 
 /** Runs statements: a transaction, or the pool with each statement a transaction of its own. */
@@ -40,6 +48,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 const STATEMENT_MS = 60_000;
+/** For a lock, for the client's next statement, and for its answer. */
+const WAIT_MS = 10_000;
 const BEAT_MS = 5_000;
 /** On top of what a statement may take at the server: after it nothing comes any more. */
 const ANSWER_MS = 5_000;
@@ -59,7 +69,7 @@ export class Database implements Queryable {
     this.#pool = this.#open({
       max: Math.max(1, options.maxConnections - 1),
       connectionTimeoutMillis: 10_000,
-      lock_timeout: 15_000,
+      lock_timeout: WAIT_MS,
       statement_timeout: statementMs,
       query_timeout: statementMs + answerMs,
     });
@@ -79,9 +89,9 @@ export class Database implements Queryable {
       application_name: `millrace ${this.#options.applicationName}`,
       idleTimeoutMillis: 30_000,
       keepAlive: true,
-      idle_in_transaction_session_timeout: 15_000,
+      idle_in_transaction_session_timeout: WAIT_MS,
       // The server gives a session up whose client does not answer, and with it its locks.
-      options: "-c tcp_user_timeout=15000",
+      options: `-c tcp_user_timeout=${WAIT_MS}`,
       // Statements that do not need each other's answers share a round trip.
       pipeline: true,
       types,
@@ -126,8 +136,9 @@ export class Database implements Queryable {
    * lost before the commit. A commit whose answer was lost is not repeated: the caller decides.
    */
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    // What took too long once is not begun again at once.
     const canRepeat = (error: unknown) =>
-      wasRolledBack(error) || (isUnavailable(error) && !(error instanceof CommitUnknownError));
+      isUnavailable(error) && !(error instanceof CommitUnknownError) && !isCancelled(error);
     return await this.#retrying(canRepeat, async () => {
       const client = await this.#pool.connect();
       let broken = false;

@@ -36,9 +36,18 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
-/** It cannot be asked now, and may be again in a moment: it is away, starting, or has no connection left. */
+/** Its statement was ended before it was done: it took longer than it may, or somebody who looks after the server said so. */
+export function isCancelled(error: unknown): boolean {
+  return sqlState(error) === "57014";
+}
+
+/**
+ * It cannot be asked now, and may be again in a moment: it is away, starting, has no connection left, or is too busy: what
+ * was repeated and still met a lock or a conflict, or was cancelled.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof CommitUnknownError || isConnectionLost(error)) return true;
+  if (wasRolledBack(error) || isCancelled(error)) return true;
   const message = (error as { message?: unknown } | null)?.message;
   // 53: out of connections, memory or disk.
   return sqlState(error)?.startsWith("53") === true || message === "timeout exceeded when trying to connect";
