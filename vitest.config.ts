@@ -7,6 +7,7 @@ const UNIT = [
   "packages/shared/src/{model,config,errors,lifecycle}/**/*.test.ts",
   "packages/ui/**/*.test.{ts,tsx}",
   "packages/**/*.unit.test.{ts,tsx}",
+  "tests/**/*.unit.test.ts",
 ];
 const ALL = ["packages/**/*.test.{ts,tsx}", "tests/**/*.test.ts", "examples/**/*.test.ts"];
 

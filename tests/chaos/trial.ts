@@ -19,8 +19,9 @@ import { watchSessions } from "./rig/watch-sessions.ts";
 const LEAST_RUNS = 5;
 /** A machine that is busy takes longer and is not at fault as long as something goes on. */
 const STANDSTILL_MS = 60_000;
-/** The load is small and ends: what goes on for this long goes round in circles. */
-const QUIESCE_MS = 240_000;
+/** From when everybody is back. A machine that others use decides by three times as much; what it took is told anyway. */
+export const QUIESCE_SECONDS = 30;
+const QUIESCE_MS = 3 * QUIESCE_SECONDS * 1_000;
 
 export interface Trial {
   readonly name: string;
@@ -54,7 +55,11 @@ export interface Figures {
   readonly mapped: number;
   readonly events: number;
   readonly answers: number;
+  /** Until every process was back, and from then on until everything had ended. */
+  readonly healSeconds: number;
   readonly quiesceSeconds: number;
+  /** What ended last. */
+  readonly last: string;
   /** By how much the machine was late at worst. */
   readonly lateSeconds: number;
 }
@@ -74,11 +79,12 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
     const { faults, count, plan, broken: more = [] } = await trial.inflict(fleet, load);
     await load.stop();
     await watch.stop();
-    const rest = performance.now();
+    const over = performance.now();
     await fleet.heal();
-    const restless = await comesToRest(fleet);
+    const healed = performance.now();
+    const rest = await comesToRest(fleet);
+    const rested = performance.now();
     await answers.stop();
-    const quiesceSeconds = (performance.now() - rest) / 1000;
     // What a process that lost its attempt still does is to be in the log.
     await sleep(1_500);
     const greedy = await whoHoldsTooMuch(fleet);
@@ -98,7 +104,7 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
     const broken: Broken[] = [
       ...more,
       ...check(evidence),
-      ...asBroken("comes to rest", restless),
+      ...asBroken("comes to rest", rest.left),
       ...asBroken("requests are not refused", load.refused),
       ...asBroken(
         "there was a load",
@@ -111,7 +117,11 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
     const outcome = {
       name: trial.name,
       broken,
-      figures: figuresOf(history, count, quiesceSeconds, watch.lateSeconds()),
+      figures: figuresOf(history, count, watch.lateSeconds(), {
+        healSeconds: inTenths((healed - over) / 1_000),
+        quiesceSeconds: inTenths((rested - healed) / 1_000),
+        last: rest.last,
+      }),
     };
     if (broken.length > 0) {
       await keep(join(keepIn, trial.name), fleet, {
@@ -135,9 +145,12 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
 
 const asBroken = (invariant: string, by: readonly string[]): Broken[] => (by.length === 0 ? [] : [{ invariant, by }]);
 
-async function comesToRest(fleet: Fleet): Promise<string[]> {
+async function comesToRest(fleet: Fleet): Promise<{ readonly left: string[]; readonly last: string }> {
   const open = `
-    select 'run ' || run_id || ' of ' || dag_id || ' is ' || state as what from dag_run where state in ('queued', 'running')
+    select format('run %s of %s is %s: %s', r.run_id, r.dag_id, r.state, coalesce((
+      select string_agg(i.task_id || ' ' || i.state, ', ') from task_instance i
+      where i.dag_run_id = r.id and i.state not in ('success', 'failed', 'skipped', 'upstream_failed')), '-')) as what
+    from dag_run r where r.state in ('queued', 'running')
     union all
     select 'an event of asset ' || asset_id || ' waits for ' || target_dag_id from asset_dag_run_queue
     union all
@@ -149,6 +162,7 @@ async function comesToRest(fleet: Fleet): Promise<string[]> {
   const begun = performance.now();
   let seen: string | undefined;
   let changed = begun;
+  let last = "nothing";
   for (;;) {
     // No further runs of the schedule; those that are there go on to their end. Again and again: whoever ends a run or
     // reads the file anew says when the next is due.
@@ -157,17 +171,22 @@ async function comesToRest(fleet: Fleet): Promise<string[]> {
        where dag_id = 'chaos_ticking' and next_dagrun_create_after < now() + interval '1 month'`,
     );
     const left = await fleet.servers.query<{ what: string }>(open);
-    if (left.length === 0) return [];
+    if (left.length === 0) return { left: [], last };
+    last = left[0]?.what ?? last;
     const at = (await fleet.servers.query<{ at: string }>(progress))[0]?.at;
     const now = performance.now();
     if (at !== seen) changed = now;
     seen = at;
-    if (now - changed > STANDSTILL_MS || now - begun > QUIESCE_MS) return left.map((row) => row.what);
+    if (now - changed > STANDSTILL_MS || now - begun > QUIESCE_MS) return { left: left.map((row) => row.what), last };
     await sleep(200);
   }
 }
 
-function figuresOf(history: History, faults: number, quiesceSeconds: number, lateSeconds: number): Figures {
+const inTenths = (seconds: number): number => Math.round(seconds * 10) / 10;
+
+type Rest = Pick<Figures, "healSeconds" | "quiesceSeconds" | "last">;
+
+function figuresOf(history: History, faults: number, lateSeconds: number, rest: Rest): Figures {
   return {
     faults,
     runs: history.runs.length,
@@ -177,8 +196,8 @@ function figuresOf(history: History, faults: number, quiesceSeconds: number, lat
     mapped: history.tasks.filter((task) => task.taskId === "each" && task.mapIndex >= 0).length,
     events: history.assetEvents.length,
     answers: history.tasks.filter((task) => task.taskId === "asked" && task.state === "success").length,
-    quiesceSeconds: Math.round(quiesceSeconds * 10) / 10,
-    lateSeconds: Math.round(lateSeconds * 10) / 10,
+    ...rest,
+    lateSeconds: inTenths(lateSeconds),
   };
 }
 

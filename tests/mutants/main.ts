@@ -2,11 +2,12 @@
 // must fail with it. A bug that they pass by fails the command, and so does one whose text is no longer there. Ends with the
 // line `mutants: P caught, F survived`.
 import { spawn } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { linkPackages } from "@millrace/testkit/rig";
 import { startServices } from "@millrace/testkit/services";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
@@ -27,17 +28,7 @@ async function copyTree(): Promise<string> {
       filter: (path) => !skipped.has(path.split("/").at(-1) ?? "") && !path.endsWith(".tsbuildinfo"),
     });
   }
-  const installed = join(ROOT, "node_modules");
-  await mkdir(join(copy, "node_modules", "@millrace"), { recursive: true });
-  for (const name of await readdir(installed)) {
-    if (name !== "@millrace") await symlink(join(installed, name), join(copy, "node_modules", name));
-  }
-  for (const name of await readdir(join(copy, "packages"))) {
-    await symlink(join(copy, "packages", name), join(copy, "node_modules", "@millrace", name));
-    const own = join(ROOT, "packages", name, "node_modules");
-    if ((await readdir(own).catch(() => [])).length > 0)
-      await symlink(own, join(copy, "packages", name, "node_modules"));
-  }
+  await linkPackages(copy, ROOT);
   return copy;
 }
 

@@ -50,7 +50,7 @@ function wanted(change: Change): string | undefined {
   return DAGS[change.dagId]?.tasks[change.taskId]?.callbacks?.includes(kind) === true ? kind : undefined;
 }
 
-const SLACK_SECONDS = 1.5;
+const SLACK_SECONDS = 1;
 /** Who was late once, was late with the heartbeat, the look and the writing. */
 const LATE_TIMES = 3;
 
@@ -65,7 +65,7 @@ export const lossesAreFoundInTime: Invariant = ({ history, faults, times }) => {
       ("member" in fault && fault.member.startsWith("scheduler")),
   );
   return history.losses.flatMap((loss) => {
-    const silent = Number(/for (\d+) s/.exec(loss.text)?.[1] ?? 0);
+    const silent = Number(/for ([\d.]+) s/.exec(loss.text)?.[1] ?? 0);
     if (silent <= times.lease + times.detection + SLACK_SECONDS + LATE_TIMES * times.late) return [];
     const from = loss.at - silent * 1000;
     const isHindered = hinders.some((f) => f.from <= loss.at && f.to + (times.lease + 3) * 1000 >= from);

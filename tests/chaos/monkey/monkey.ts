@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "../rig/fleet.ts";
 import type { Member } from "../rig/member.ts";
 import type { Fault, Planned } from "./plan.ts";
+import { reorder } from "./reorder.ts";
 
 export interface Done {
   readonly fault: Fault;
@@ -55,9 +56,12 @@ export class Monkey {
     const { servers } = this.#fleet;
     switch (fault.kind) {
       case "kill":
-        return this.#fleet.named(fault.member).kill();
-      case "terminate":
-        return this.#fleet.named(fault.member).terminate();
+      case "terminate": {
+        const member = this.#fleet.named(fault.member);
+        // Dead it would leave the newer ones to themselves; what else is done to it, it lives through.
+        if (member.isOther) return "not done: it is the older one";
+        return fault.kind === "kill" ? member.kill() : member.terminate();
+      }
       case "freeze": {
         const member = this.#fleet.named(fault.member);
         member.freeze();
@@ -79,18 +83,12 @@ export class Monkey {
       case "trickle": {
         const member = this.#fleet.named(fault.member);
         const link = fault.link === "postgres" ? member.postgresLink : member.redisLink;
-        link.trickle();
+        link.trickle(fault.bytesPerSecond);
         await sleep(fault.ms);
         return link.heal();
       }
       case "roll":
-        return await this.#alone("roll", async () => {
-          for (const member of this.#fleet.members) {
-            member.terminate();
-            await sleep(500);
-            await member.ready();
-          }
-        });
+        return await this.#alone("roll", () => this.#roll(fault.rounds, fault.ms));
       case "dag-file-changed":
         await appendFile(join(this.#fleet.dir, "dags", "load.ts"), `export const change${fault.nth} = true;\n`);
         return;
@@ -136,6 +134,8 @@ export class Monkey {
           if (lost.length > 0) await redis.del(...lost);
           return `${lost.length} of ${keys.length} keys`;
         });
+      case "redis-reorder":
+        return await reorder(servers, fault);
       case "redis-restart":
         return await this.#alone("redis", () => servers.restartRedis(fault.ms));
       case "redis-hang":
@@ -146,13 +146,18 @@ export class Monkey {
           process.kill(pid, "SIGCONT");
         });
       case "postgres-terminate": {
+        const one = "order by random() limit 1";
         const rows = await servers.query<{ n: number }>(
-          `select count(pg_terminate_backend(pid))::int as n from pg_stat_activity
-           where backend_type = 'client backend' and pid <> pg_backend_pid() and pid % 10 < $1::float8 * 10`,
-          [fault.share],
+          `select count(pg_terminate_backend(pid))::int as n from (
+             select pid from pg_stat_activity
+             where backend_type = 'client backend' and pid <> pg_backend_pid() and pid % 10 < $1::float8 * 10
+             ${fault.share === "one" ? one : ""}) as hit`,
+          [fault.share === "one" ? 1 : fault.share],
         );
         return `${rows[0]?.n} sessions`;
       }
+      case "statements-cancelled":
+        return await this.#cancelStatements(fault.ms);
       case "postgres-restart":
         return await this.#alone("postgres", () => servers.restartPostgres(fault.signal, fault.ms));
       case "foreign-lock":
@@ -178,14 +183,27 @@ export class Monkey {
 
   /** One thing at a time is done to the server itself. */
   readonly #busy = new Set<string>();
-  async #alone(server: string, run: () => Promise<void>): Promise<string | void> {
+  async #alone(server: string, run: () => Promise<string | void>): Promise<string | void> {
     if (this.#busy.has(server)) return "not done: it is down already";
     this.#busy.add(server);
     try {
-      await run();
+      return await run();
     } finally {
       this.#busy.delete(server);
     }
+  }
+
+  /** One after the other, each only when the one before is back; as far as the time goes. */
+  async #roll(rounds: number, ms: number): Promise<string> {
+    const until = performance.now() + ms;
+    const took: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      for (const member of this.#fleet.members.filter(({ isOther }) => !isOther)) {
+        const leftMs = until - performance.now();
+        if (leftMs > 0) took.push(await member.restart(leftMs));
+      }
+    }
+    return took.join("; ");
   }
 
   async #killChild(member: Member, nth: number): Promise<string> {
@@ -208,6 +226,26 @@ export class Monkey {
     } finally {
       await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
     }
+  }
+
+  /** What a statement timeout does, to whatever takes longer than an instant: an error of the same code in the same place. */
+  async #cancelStatements(ms: number): Promise<string> {
+    const until = performance.now() + ms;
+    const client = await this.#fleet.servers.client();
+    let cancelled = 0;
+    try {
+      while (performance.now() < until) {
+        const { rows } = await client.query<{ n: number }>(
+          `select count(*) filter (where pg_cancel_backend(pid))::int as n from pg_stat_activity
+           where application_name like 'millrace%' and state = 'active'`,
+        );
+        cancelled += rows[0]?.n ?? 0;
+        await sleep(10);
+      }
+    } finally {
+      await client.end();
+    }
+    return `${cancelled} statements`;
   }
 
   /** Somebody's long transaction: rows of the newest half are locked and then let go. */

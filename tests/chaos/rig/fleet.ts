@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { spawnMillrace, waitUntil } from "@millrace/testkit/rig";
+import { giveBack } from "../monkey/reorder.ts";
 import { Member, type MemberKind } from "./member.ts";
 import { Servers } from "./servers.ts";
 import { SmallDisk } from "./small-disk.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** What the fleet is set to; the checker knows limits and times from here. */
 export const TIMES = { heartbeat: 0.5, lease: 2, detection: 0.5, redispatch: 2, sweep: 1.5 } as const;
@@ -53,7 +54,15 @@ export interface FleetOptions {
   readonly without?: readonly string[];
   /** Instead of the load's. */
   readonly dags?: string;
+  /**
+   * The root of another checkout: as in an upgrade, some members run its program on its schema; then the schema becomes
+   * this checkout's, and the others start.
+   */
+  readonly beside?: string;
 }
+
+/** One of each kind of which there are several. */
+const BESIDE: readonly string[] = ["scheduler-2", "worker-3", "triggerer-2"];
 
 export class Fleet {
   static readonly #running = new Set<Fleet>();
@@ -89,8 +98,8 @@ export class Fleet {
     const dags = join(dir, "dags");
     await cp(options.dags ?? join(ROOT, "tests/chaos/dags"), dags, { recursive: true });
     await symlink(join(ROOT, "node_modules"), join(dir, "node_modules"));
-    const start = new Date(Math.ceil(Date.now() / 1_000) * 1_000).toISOString();
-    await writeFile(join(dags, "start.ts"), `export const START = "${start}";\n`);
+    const begin = new Date(Math.ceil(Date.now() / 1_000) * 1_000).toISOString();
+    await writeFile(join(dags, "start.ts"), `export const START = "${begin}";\n`);
     const effectsFile = join(dir, "effects.jsonl");
     await writeFile(effectsFile, "");
     const servers = await Servers.start(dir);
@@ -116,10 +125,9 @@ export class Fleet {
         ...(options.crashPoints === true ? { MILLRACE_TEST_CRASH_POINTS: join(dir, "crash-point") } : {}),
         ...(options.env ?? FAST),
       };
-      await migrate(servers.postgresUrl, dir);
-      await servers.query("insert into slot_pool (pool, slots) values ('narrow', 3), ('single', 1)");
-      for (const [name, kind] of MEMBERS) {
-        if (options.without?.includes(name) === true) continue;
+      const wanted = MEMBERS.filter(([name]) => options.without?.includes(name) !== true);
+      const isBeside = (name: string) => options.beside !== undefined && BESIDE.includes(name);
+      const start = async (name: string, kind: MemberKind) => {
         const violation = (what: string) => void fleet.violations.push(what);
         members.push(
           await Member.start({
@@ -133,9 +141,18 @@ export class Fleet {
             // Written by dags/rude.ts before it does so.
             isMurdered: (pid) => readFileSync(effectsFile, "utf8").includes(`"murders":${pid}}`),
             clockFile: join(dir, `clock-${name}`),
+            ...(options.beside !== undefined && isBeside(name) ? { root: options.beside } : {}),
           }),
         );
+      };
+      if (options.beside !== undefined) {
+        await migrate(servers.postgresUrl, dir, options.beside);
+        for (const [name, kind] of wanted) if (isBeside(name)) await start(name, kind);
+        await Promise.all(members.map((member) => member.ready()));
       }
+      await migrate(servers.postgresUrl, dir);
+      await servers.query("insert into slot_pool (pool, slots) values ('narrow', 3), ('single', 1)");
+      for (const [name, kind] of wanted) if (!isBeside(name)) await start(name, kind);
       await Promise.all(members.map((member) => member.ready()));
       await waitUntil(async () => (await servers.query("select from dag")).length >= 3, {
         what: "the DAGs are read",
@@ -164,6 +181,8 @@ export class Fleet {
 
   /** Every link, every process and both servers as they should be. */
   async heal(): Promise<void> {
+    // An upgrade ends: whoever is old still is replaced.
+    for (const member of this.members) if (member.isOther) member.terminate();
     for (const member of this.members) {
       member.thaw();
       await member.setClock(0);
@@ -172,6 +191,7 @@ export class Fleet {
     }
     await this.disk.empty();
     await this.servers.redisCommand((redis) => redis.config("SET", "maxmemory", "0"));
+    await giveBack(this.servers);
     await Promise.all(this.members.map((member) => member.ready()));
   }
 
@@ -197,9 +217,10 @@ export class Fleet {
   }
 }
 
-async function migrate(url: string, cwd: string): Promise<void> {
+async function migrate(url: string, cwd: string, root?: string): Promise<void> {
   const command = spawnMillrace({
     args: ["db", "migrate"],
+    ...(root === undefined ? {} : { root }),
     env: { MILLRACE__DATABASE__URL: url, MILLRACE__BROKER__URL: "redis://127.0.0.1:1/0" },
     cwd,
   });

@@ -13,7 +13,8 @@ export interface Link {
   swallow(): void;
   slow(ms: number): void;
   /** Small pieces with pauses between them, cut where no message ends. */
-  trickle(): void;
+  trickle(bytesPerSecond: number): void;
+  /** What is on its way arrives now, in its order. */
   heal(): void;
   /**
    * Breaks the connection of the next commit, before the server has it or after it has answered: then the one who
@@ -23,8 +24,8 @@ export interface Link {
   close(): Promise<void>;
 }
 
-const PIECE_BYTES = 500;
-const PIECE_MS = 5;
+const MOST_PIECE_BYTES = 500;
+const LEAST_PIECE_MS = 5;
 
 interface Waiting {
   readonly when: "before" | "after";
@@ -43,10 +44,12 @@ interface Pair {
 
 export async function openLink(target: () => { readonly host: string; readonly port: number }): Promise<Link> {
   const pairs = new Set<Pair>();
+  /** Of each way: brings what is late. */
+  const hurry = new Set<() => void>();
   let isCut = false;
   let swallows = false;
   let delayMs = 0;
-  let trickles = false;
+  let bytesPerMs: number | undefined;
   let waiting: Waiting | undefined;
 
   const reset = (pair: Pair) => {
@@ -75,7 +78,7 @@ export async function openLink(target: () => { readonly host: string; readonly p
     return true;
   };
   const forward = (from: Socket, to: Socket, mayPass: (chunk: Buffer) => boolean) => {
-    const queue: { readonly chunk: Buffer; readonly due: number }[] = [];
+    const queue: { readonly chunk: Buffer; due: number }[] = [];
     let timer: NodeJS.Timeout | undefined;
     const flush = () => {
       timer = undefined;
@@ -88,16 +91,23 @@ export async function openLink(target: () => { readonly host: string; readonly p
     from.on("data", (chunk: Buffer) => {
       if (!mayPass(chunk)) return;
       const now = performance.now();
-      if (trickles) {
-        // A connection that is always behind carries what is there all the same: 100 kB/s.
+      if (bytesPerMs !== undefined) {
+        const piece = Math.min(MOST_PIECE_BYTES, Math.max(20, Math.round(LEAST_PIECE_MS * bytesPerMs)));
         const from = Math.max(now, queue.at(-1)?.due ?? 0);
-        for (let at = 0, n = 1; at < chunk.length; at += PIECE_BYTES, n++) {
-          queue.push({ chunk: chunk.subarray(at, at + PIECE_BYTES), due: from + n * PIECE_MS });
+        for (let at = 0, n = 1; at < chunk.length; at += piece, n++) {
+          queue.push({ chunk: chunk.subarray(at, at + piece), due: from + (n * piece) / bytesPerMs });
         }
       } else queue.push({ chunk, due: delayMs === 0 && queue.length === 0 ? 0 : now + delayMs });
       if (timer === undefined) flush();
     });
+    const arrive = () => {
+      for (const piece of queue) piece.due = 0;
+      clearTimeout(timer);
+      flush();
+    };
+    hurry.add(arrive);
     from.on("close", () => {
+      hurry.delete(arrive);
       clearTimeout(timer);
       to.destroy();
     });
@@ -145,13 +155,14 @@ export async function openLink(target: () => { readonly host: string; readonly p
     slow: (ms) => {
       delayMs = ms;
     },
-    trickle: () => {
-      trickles = true;
+    trickle: (bytesPerSecond) => {
+      bytesPerMs = bytesPerSecond / 1_000;
     },
     heal: () => {
       isCut = false;
       delayMs = 0;
-      trickles = false;
+      bytesPerMs = undefined;
+      for (const arrive of hurry) arrive();
       waiting?.done();
       waiting = undefined;
       if (!swallows) return;

@@ -1,7 +1,7 @@
 // One process of the fleet with its own links, and the supervisor that every deployment has: what ends is started again.
 // An end that nobody caused is written down, and so is whatever a killed process leaves behind.
 import { readFile, writeFile } from "node:fs/promises";
-import { spawnMillrace, type MillraceProcess } from "@millrace/testkit/rig";
+import { spawnMillrace, waitUntil, type MillraceProcess } from "@millrace/testkit/rig";
 import { openLink, type Link } from "./link.ts";
 import type { Servers } from "./servers.ts";
 
@@ -20,9 +20,12 @@ export interface MemberPlan {
   readonly isMurdered: (pid: number) => boolean;
   /** Holds by how many milliseconds its clock is wrong. */
   readonly clockFile: string;
+  /** Another checkout whose program it runs, until the schema is too new for that. */
+  readonly root?: string;
 }
 
 const SKEWED_CLOCK = new URL("skewed-clock.mjs", import.meta.url).href;
+const TOO_NEW = /was migrated by a newer Millrace/;
 const RESTART_AFTER_MS = 100;
 /** What it started notices its end at once, when the machine lets it. */
 const ORPHAN_GRACE_MS = 20_000;
@@ -39,11 +42,14 @@ export class Member {
   /** What was done to the process that lives now. Killed while it ends on its own request, it may end either way. */
   readonly #done = new Set<"killed" | "asked">();
   #stopped = false;
+  /** The checkout whose program it runs; undefined: this one. */
+  #root: string | undefined;
 
   private constructor(plan: MemberPlan, postgresLink: Link, redisLink: Link) {
     this.name = plan.name;
     this.kind = plan.kind;
     this.#plan = plan;
+    this.#root = plan.root;
     this.postgresLink = postgresLink;
     this.redisLink = redisLink;
   }
@@ -58,6 +64,11 @@ export class Member {
 
   get pid(): number | undefined {
     return this.#process?.pid;
+  }
+
+  /** It runs the program of another checkout. */
+  get isOther(): boolean {
+    return this.#root !== undefined;
   }
 
   get lines(): readonly string[] {
@@ -76,6 +87,24 @@ export class Member {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }
+  }
+
+  /** Asks it to end, and waits until the one in its place is ready: how long each took. */
+  async restart(timeoutMs: number): Promise<string> {
+    const { pid } = this;
+    const asked = performance.now();
+    const seconds = () => ((performance.now() - asked) / 1_000).toFixed(1);
+    this.terminate();
+    try {
+      await waitUntil(() => this.pid !== pid, { what: "it ends", timeoutMs });
+    } catch {
+      return `${this.name} still runs after ${seconds()} s`;
+    }
+    const ended = `${this.name} ended after ${seconds()} s`;
+    return await this.ready(Math.max(1, timeoutMs - (performance.now() - asked))).then(
+      () => `${ended}, back after ${seconds()} s`,
+      () => `${ended}, not back`,
+    );
   }
 
   kill(): void {
@@ -142,6 +171,7 @@ export class Member {
     return spawnMillrace({
       args,
       cwd,
+      ...(this.#root === undefined ? {} : { root: this.#root }),
       orphanGraceMs: ORPHAN_GRACE_MS,
       env: {
         ...env,
@@ -162,7 +192,11 @@ export class Member {
     }
     // With nothing there to connect to, a start ends with a message and code 3: the supervisor's business.
     const neverReady = !lines.some((line) => / is ready/.test(line));
-    if (neverReady && code === 3) return;
+    if (neverReady && code === 3) {
+      // Started again, an older program refuses the newer schema, and the newer program takes its place.
+      if (lines.some((line) => TOO_NEW.test(line))) this.#root = undefined;
+      return;
+    }
     // Asked before it could listen for it.
     if (neverReady && this.#done.has("asked") && signal === "SIGTERM") return;
     if (signal === "SIGKILL" && (this.#done.has("killed") || this.#plan.isMurdered(pid))) return;

@@ -1,11 +1,12 @@
-// Looks at the sessions in Postgres while the faults go on: nobody holds a transaction for longer than the bounds that
-// the database door sets, and the number of sessions stays what the pools allow.
+// Looks at the sessions in Postgres while the faults go on: no process of the fleet holds a lock for longer than is
+// promised, whatever became of it or of its connection, and the number of sessions stays what the pools allow. What the
+// monkey itself locks is its own.
 import { Periodic } from "@millrace/shared/lifecycle";
 import type { Fleet } from "./fleet.ts";
 
 const EVERY_MS = 1_000;
 const BEAT_MS = 250;
-const LONGEST_SECONDS = 17;
+const LONGEST_SECONDS = 15;
 /** Who was late once may have been late at each step. */
 const LATE_TIMES = 3;
 /** Of each process: its pool, and what listens. A link that was broken may leave as many behind for a moment. */
@@ -28,10 +29,13 @@ export function watchSessions(fleet: Fleet): Watch {
   }, BEAT_MS);
   const look = async () => {
     const held = await fleet.servers.query<{ what: string }>(
-      `select format('%s (%s) has been in a transaction for %s s: %s', application_name, pid,
-          round(extract(epoch from now() - xact_start)), left(query, 100)) as what
-       from pg_stat_activity
-       where application_name like 'millrace%' and xact_start < now() - make_interval(secs => $1)`,
+      `select format('%s (%s, %s) has held locks for %s s: %s', application_name, pid, state,
+          round(extract(epoch from now() - xact_start), 1), left(query, 100)) as what
+       from pg_stat_activity a
+       where application_name like 'millrace%' and xact_start < now() - make_interval(secs => $1)
+         and exists (
+           select from pg_locks l
+           where l.pid = a.pid and l.granted and l.locktype <> 'virtualxid' and l.mode <> 'AccessShareLock')`,
       [LONGEST_SECONDS + (LATE_TIMES * late) / 1_000],
     );
     found.push(...held.map((row) => row.what));

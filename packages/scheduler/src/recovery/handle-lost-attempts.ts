@@ -88,7 +88,7 @@ export async function handleLostAttempts(deps: ActorDeps, outage?: { mayJudge():
 }
 
 function reasonOf(attempt: LostAttempt, outcome: Outcome): string {
-  const what = `worker lost: no heartbeat from ${attempt.hostname ?? "its worker"} for ${Math.round(attempt.silentSeconds)} s`;
+  const what = `worker lost: no heartbeat from ${attempt.hostname ?? "its worker"} for ${attempt.silentSeconds.toFixed(1)} s`;
   const then = {
     wish: "it had been asked to stop, and ends as was wished",
     retry: "it runs again without using a retry",

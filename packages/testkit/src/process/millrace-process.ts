@@ -2,6 +2,7 @@
 // session of its own, and everything it starts carries a mark, so that an orphan is found and named.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { waitUntil } from "../wait-until.ts";
 import { MARK, descendants } from "./descendants.ts";
@@ -15,6 +16,8 @@ export interface ProcessOptions {
   readonly cwd?: string;
   /** Another TypeScript entry than the CLI. */
   readonly entry?: string;
+  /** Another checkout of this workspace, whose CLI is run. */
+  readonly root?: string;
   /** How long what it started may outlive it: an orphan notices by its closed channel. @default 5000 */
   readonly orphanGraceMs?: number;
 }
@@ -37,8 +40,7 @@ export interface MillraceProcess extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
-const REGISTER = fileURLToPath(new URL("../../../cli/bin/register.mjs", import.meta.url));
-const CLI = fileURLToPath(new URL("../../../cli/src/main.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 
 // Ends the child when this process is gone, killed included: its end of the pipe closes then. Node hands `--import` on
 // to forks; those are not ours to end, and have to notice by themselves.
@@ -49,8 +51,9 @@ const LEASH = `data:text/javascript,${encodeURIComponent(`
 
 export function spawnMillrace(options: ProcessOptions): MillraceProcess {
   const mark = randomUUID();
-  const node = ["--import", LEASH, "--import", REGISTER];
-  const child = spawn(process.execPath, [...node, options.entry ?? CLI, ...options.args], {
+  const cli = join(options.root ?? ROOT, "packages/cli");
+  const node = ["--import", LEASH, "--import", join(cli, "bin/register.mjs")];
+  const child = spawn(process.execPath, [...node, options.entry ?? join(cli, "src/main.ts"), ...options.args], {
     cwd: options.cwd,
     // vitest's own variables would make the child believe that it is a test.
     env: {
