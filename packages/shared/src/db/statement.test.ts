@@ -64,6 +64,29 @@ const RUN_CALLS: Readonly<Record<string, (id: number, to: RunState) => readonly 
   "start-runs": (id) => [[id]],
 };
 
+/** What reads mapped tasks, their lists and values: of run `r`, task `mapped`, which has `MAPPED` instances. */
+const MAPPED = 500;
+const MAPPED_READS: Readonly<Record<string, (run: number) => readonly unknown[]>> = {
+  "load-mapped-tasks": () => [["dag"], ["r"], ["mapped"]],
+  "load-tasks": () => [["dag"], ["r"], ["mapped"]],
+  "read-list-lengths": (run) => [
+    [run, run],
+    ["mapped", "a"],
+    ["[]", '["files"]'],
+    [true, false],
+  ],
+  "read-mapped-indexes": () => ["dag", "r", "mapped"],
+  "read-mapped-xcoms": () => ["dag", "r", "mapped", 100, 50],
+  "read-xcom-versions": (run) => [[run], ["a"], [null]],
+  "read-xcoms": () => [
+    ["dag", "dag"],
+    ["r", "r"],
+    ["mapped", "a"],
+    [3, -1],
+    ["return_value", "return_value"],
+  ],
+};
+
 const taskEdges = (statement: AnyStatement) => statement.transitions.filter((edge) => !edge.startsWith("run "));
 const runEdges = (statement: AnyStatement) =>
   statement.transitions.flatMap((edge) => (edge.startsWith("run ") ? [edge.slice(4)] : []));
@@ -150,30 +173,70 @@ describe("on a long history", () => {
   }
   const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-  test("no statement about an attempt reads all of task_instance", async () => {
+  /** The tables that the statement would read from end to end: planned for these parameters, or `anyhow` for any. */
+  async function scannedBy({ sql }: AnyStatement, params: readonly unknown[], anyhow = false): Promise<string[]> {
+    await db.read(`set plan_cache_mode = ${anyhow ? "force_generic_plan" : "force_custom_plan"}`);
+    await db.read(`prepare contract as ${sql}`);
+    const [row] = await db.read<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
+      `explain (format json) execute contract(${params.map(literal).join(", ")})`,
+    );
+    await db.read("deallocate contract");
+    const plan = row?.["QUERY PLAN"][0]?.Plan;
+    return (plan === undefined ? [] : nodesOf(plan))
+      .filter((node) => node["Node Type"] === "Seq Scan")
+      .flatMap((node) => node["Relation Name"] ?? []);
+  }
+
+  function literal(value: unknown): string {
+    if (value === null || value === undefined) return "null";
+    const text = Array.isArray(value)
+      ? `{${value.map((one) => (one === null ? "null" : JSON.stringify(String(one instanceof Date ? one.toISOString() : one)))).join(",")}}`
+      : String(value instanceof Date ? value.toISOString() : value);
+    return `'${text.replaceAll("'", "''")}'`;
+  }
+
+  /** A run with many tasks, one of which has many instances. */
+  async function fill(): Promise<{ readonly run: number; readonly id: string }> {
     const run = await seedRun(db, await seedDag(db, "dag"), "r");
     const id = await seedTask(db, run, "a", { state: "running" });
     await db.read(
-      `insert into task_instance (id, task_id, dag_id, run_id, dag_run_id, run_after, state)
-       select gen_random_uuid(), 't' || g, 'dag', 'r', $1, now(), 'success' from generate_series(1, 20000) g`,
-      [run],
+      `insert into task_instance (id, task_id, map_index, dag_id, run_id, dag_run_id, run_after, state)
+       select gen_random_uuid(), t.task_id, t.map_index, 'dag', 'r', $1, now(), 'success'
+       from (select 't' || g as task_id, -1 as map_index from generate_series(1, 20000) g
+         union all select 'mapped', g from generate_series(0, $2::int - 1) g) t`,
+      [run, MAPPED],
     );
-    await db.read("analyze task_instance");
+    await db.read(
+      `insert into xcom (dag_run_id, task_id, map_index, key, dag_id, run_id, value)
+       select dag_run_id, task_id, map_index, 'return_value', dag_id, run_id, '{"files": [1, 2]}' from task_instance`,
+    );
+    await db.read("analyze task_instance, xcom, dag_run");
+    return { run, id };
+  }
+
+  test("no statement about an attempt reads all of task_instance", async () => {
+    const { id } = await fill();
+    const [version] = await db.read<{ id: string }>("select id from dag_version");
     const reading: string[] = [];
     for (const statement of named(Object.keys(TASK_CALLS))) {
-      const [version] = await db.read<{ id: string }>("select id from dag_version");
       const params = (TASK_CALLS[statement.name]?.(id, "running", "success") ?? []).map((param) =>
         param === VERSION ? version?.id : param,
       );
-      const [row] = await db.read<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
-        `explain (format json) ${statement.sql}`,
-        params,
-      );
-      const plan = row?.["QUERY PLAN"][0]?.Plan;
-      const scans = plan === undefined ? [] : nodesOf(plan);
-      if (scans.some((node) => node["Node Type"] === "Seq Scan" && node["Relation Name"] === "task_instance")) {
-        reading.push(statement.name);
-      }
+      if ((await scannedBy(statement, params)).includes("task_instance")) reading.push(statement.name);
+    }
+    expect(reading).toEqual([]);
+  });
+
+  test("no statement about a mapped task reads all of task_instance, or all values", async () => {
+    const { run } = await fill();
+    const asked = named(Object.keys(MAPPED_READS));
+    expect(asked).toHaveLength(Object.keys(MAPPED_READS).length);
+    const reading: string[] = [];
+    for (const statement of asked) {
+      const params = MAPPED_READS[statement.name]?.(run) ?? [];
+      const scanned = [...(await scannedBy(statement, params)), ...(await scannedBy(statement, params, true))];
+      if (scanned.includes("task_instance") || scanned.includes("xcom")) reading.push(statement.name);
+      expect(await db.run(statement, params), `${statement.name} finds nothing`).not.toEqual([]);
     }
     expect(reading).toEqual([]);
   });
