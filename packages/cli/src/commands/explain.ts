@@ -1,10 +1,10 @@
 import type { DagExplanation, RunExplanation, TaskExplanation } from "@millrace/shared/db";
 import type { Condition } from "@millrace/shared/model";
 import type { Command } from "commander";
-import { withDatabase } from "../actions.ts";
 import { mapIndex } from "../io/arguments.ts";
 import { newCommand } from "../io/command.ts";
 import type { Io } from "../io/io.ts";
+import { withMasked } from "../open-secrets.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../output/format.ts";
 import { paintState } from "../output/paint-state.ts";
 
@@ -31,13 +31,13 @@ export const explain = (io: Io): Command =>
       .argument("[task]", "Id of the task. Default: the run as a whole.")
       .option("--map-index <n>", "Which instance of a mapped task.", mapIndex, -1),
   ).action(async (dagId: string, run: string | undefined, taskId: string | undefined, options: Options) => {
-    await withDatabase(io, async ({ db, config }) => {
+    await withMasked(io, async ({ db, config, io: masked }) => {
       const [{ DagVersions, explainDag, explainRun, explainTask }, { describeCondition }, { findRun }] =
         await Promise.all([import("@millrace/shared/db"), import("@millrace/shared/model"), import("./find-run.ts")]);
       const versions = new DagVersions(db);
       if (run === undefined) {
         const found = await explainDag(db, versions, config, dagId);
-        await printDag(io, options.output, found, describeCondition);
+        await printDag(masked, options.output, found, describeCondition);
         return;
       }
       const { runId } = await findRun({ db }, dagId, run);
@@ -45,7 +45,7 @@ export const explain = (io: Io): Command =>
         taskId === undefined
           ? await explainRun(db, versions, config, dagId, runId)
           : await explainTask(db, versions, config, dagId, runId, taskId, options.mapIndex);
-      await print(io, options.output, found, describeCondition);
+      await print(masked, options.output, found, describeCondition);
     });
   });
 

@@ -106,3 +106,22 @@ test("a connection is tested only where that is allowed", async () => {
   expect(nobody).toMatchObject({ code: 1 });
   expect(nobody.notes).not.toContain("hunter22");
 });
+
+test("variables and connections are listed without their values, with them, or with secrets hidden in them", async () => {
+  await millrace("variables", "set", "api_token", "hunter22-token");
+  await millrace("variables", "set", "limits", '{"max": 3, "password": "hunter22-inner"}');
+  await millrace("connections", "add", "dwh", "--conn-uri", `${URI}?secret_key=hunter22-extra&mode=fast`);
+  expect((await millrace("variables", "list")).out).not.toContain("hunter22");
+  expect(await json("variables", "list", "--show-values")).toMatchObject([
+    { key: "api_token", value: "hunter22-token" },
+    { key: "limits", value: '{"max": 3, "password": "hunter22-inner"}' },
+  ]);
+  expect(await json("variables", "list", "--show-values", "--hide-sensitive")).toMatchObject([
+    { key: "api_token", value: "***" },
+    { key: "limits", value: '{"max": 3, "password": "***"}' },
+  ]);
+  const [hidden] = await json("connections", "list", "--show-values", "--hide-sensitive");
+  expect(hidden).toMatchObject({ login: "ada", password: "***", extra: { secret_key: "***", mode: "fast" } });
+  // Asked for by name it is printed as a task sees it, as Airflow does.
+  expect((await millrace("variables", "get", "api_token")).out).toBe("hunter22-token\n");
+});

@@ -16,11 +16,16 @@ export interface Io {
   /** Asks the person at the terminal; without one there is nobody to ask. */
   readonly ask?: (question: string) => Promise<string>;
   readonly colors: Colors;
+  /** Hides secrets in what users wrote, before it is laid out: set where that is shown, see `withMasked`. */
+  readonly mask?: Mask;
   /** Default: the process's. */
   readonly env?: Environment;
   /** Default: the process's. */
   readonly cwd: string;
 }
+
+/** JSON, or a text; anything else stays as it is. */
+export type Mask = (value: unknown) => unknown;
 
 export type Colors = ReturnType<typeof pc.createColors>;
 

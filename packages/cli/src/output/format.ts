@@ -1,7 +1,7 @@
 // Lists in the four forms of -o. Table and plain are for people, json and yaml for programs: stable keys, every column,
 // instants in ISO 8601, null for what is not there.
 import { Option, type Command } from "commander";
-import type { Io } from "../io/io.ts";
+import type { Io, Mask } from "../io/io.ts";
 import { paintState } from "./paint-state.ts";
 
 export const FORMATS = ["table", "json", "yaml", "plain"] as const;
@@ -30,11 +30,12 @@ export async function printList<R>(
   columns: readonly Column<R>[],
   rows: readonly R[],
 ): Promise<void> {
-  if (format === "json") return io.out(`${JSON.stringify(asObjects(columns, rows), undefined, 2)}\n`);
-  if (format === "yaml") return io.out(asYaml(asObjects(columns, rows)));
+  const mask = io.mask ?? ((value: unknown) => value);
+  if (format === "json") return io.out(`${JSON.stringify(asObjects(columns, rows, mask), undefined, 2)}\n`);
+  if (format === "yaml") return io.out(asYaml(asObjects(columns, rows, mask)));
   const shown = columns.filter((column) => column.for !== "programs");
   const titles = shown.map((column) => column.key.replaceAll("_", " "));
-  const cells = rows.map((row) => shown.map((column) => column.shown?.(row) ?? cellText(column.value(row))));
+  const cells = rows.map((row) => shown.map((column) => cellText(mask(column.shown?.(row) ?? column.value(row)))));
   if (format === "plain") return io.out(asPlain([shown.map((column) => column.key), ...cells]));
   if (rows.length === 0) return io.note("nothing to list");
   const { drawTable } = await import("./table.ts");
@@ -44,8 +45,8 @@ export async function printList<R>(
   io.out(drawTable(io, titles, painted));
 }
 
-const asObjects = <R>(columns: readonly Column<R>[], rows: readonly R[]): Record<string, unknown>[] =>
-  rows.map((row) => Object.fromEntries(columns.map((column) => [column.key, column.value(row) ?? null])));
+const asObjects = <R>(columns: readonly Column<R>[], rows: readonly R[], mask: Mask): Record<string, unknown>[] =>
+  rows.map((row) => Object.fromEntries(columns.map((column) => [column.key, mask(column.value(row) ?? null)])));
 
 /** Each item a block whose values are JSON, which YAML holds. */
 function asYaml(items: readonly Record<string, unknown>[]): string {

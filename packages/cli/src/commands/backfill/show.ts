@@ -1,9 +1,9 @@
 import type { SkippedDate } from "@millrace/shared/db";
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { wholeNumber } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
 import { BACKFILL_COLUMNS } from "./columns.ts";
 
@@ -26,14 +26,14 @@ export const show = (io: Io): Command =>
       .argument("<backfill>", "Its id.", wholeNumber(0))
       .option("--wait", "Go on showing it until it is over."),
   ).action(async (id: number, options: Options) => {
-    await withDatabase(io, async ({ db }) => {
+    await withMasked(io, async ({ db, io: masked }) => {
       const [{ getBackfill, listSkippedDates }, { advanceOf, watchBackfill }, { textOf }] = await Promise.all([
         import("@millrace/shared/db"),
         import("./watch-backfill.ts"),
         import("../../output/progress-bar.ts"),
       ]);
       const backfill = options.wait === true ? await watchBackfill(io, db, id) : await getBackfill(db, id);
-      if (options.output !== "table") return await printList(io, options.output, BACKFILL_COLUMNS, [backfill]);
+      if (options.output !== "table") return await printList(masked, options.output, BACKFILL_COLUMNS, [backfill]);
       io.out(`${textOf(io, advanceOf(backfill))}\n`);
       if (backfill.planError !== null) io.note(backfill.planError);
       if (backfill.skipped === 0) return;

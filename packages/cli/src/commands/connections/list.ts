@@ -8,6 +8,7 @@ import { columns } from "./columns.ts";
 
 interface Options extends OutputOption {
   readonly showValues?: boolean;
+  readonly hideSensitive?: boolean;
 }
 
 const ENCRYPTED: readonly Column<StoredConnection>[] = [
@@ -20,9 +21,20 @@ export const list = (io: Io): Command =>
     newCommand(io, "list", {
       about: "List the connections of the database.",
       examples: ["connections list", "connections list --show-values -o json"],
-    }).option("--show-values", "Their passwords and extras, too."),
+    })
+      .option("--show-values", "Their passwords and extras, too.")
+      .option("--hide-sensitive", "With --show-values: secrets as ***, also those within extras."),
   ).action(async (options: Options) => {
-    const rows = await withSecrets(io, async ({ secrets }) => await secrets.stored.listConnections());
+    const rows = await withSecrets(io, async ({ secrets: { stored, redactor } }) => {
+      const found = await stored.listConnections();
+      if (options.hideSensitive !== true) return found;
+      for (const connection of found) redactor.addConnection(connection);
+      return found.map(({ password, extra, ...row }) => ({
+        ...row,
+        ...(password === undefined ? {} : { password: "***" }),
+        ...(extra === undefined ? {} : { extra: redactor.redactValue(extra) as typeof extra }), // an object stays one
+      }));
+    });
     await printList(
       io,
       options.output,

@@ -1,8 +1,8 @@
 import type { ImportErrorRow } from "@millrace/shared/db";
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { Ended } from "../../io/report-error.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
 
@@ -20,18 +20,18 @@ export const listImportErrors = (io: Io): Command =>
       examples: ["dags list-import-errors", "dags list-import-errors -o json"],
     }),
   ).action(async (options: OutputOption) => {
-    const page = await withDatabase(io, async ({ db }) => {
+    await withMasked(io, async ({ db, io: masked }) => {
       const reads = await import("@millrace/shared/db");
-      return await reads.listImportErrors(db, { orderBy: ["filename"] });
+      const { items } = await reads.listImportErrors(db, { orderBy: ["filename"] });
+      if (options.output === "table") {
+        // A stack of many lines is unreadable in a column.
+        for (const error of items) masked.out(`${io.colors.bold(error.filename)}\n${indent(error.stacktrace)}\n`);
+        if (items.length === 0) io.note("every file could be read");
+      } else {
+        await printList(masked, options.output, COLUMNS, items);
+      }
+      if (items.length > 0) throw new Ended(1);
     });
-    if (options.output === "table") {
-      // A stack of many lines is unreadable in a column.
-      for (const error of page.items) io.out(`${io.colors.bold(error.filename)}\n${indent(error.stacktrace)}\n`);
-      if (page.items.length === 0) io.note("every file could be read");
-    } else {
-      await printList(io, options.output, COLUMNS, page.items);
-    }
-    if (page.items.length > 0) throw new Ended(1);
   });
 
 const indent = (text: string): string => text.trimEnd().replace(/^/gm, "  ");

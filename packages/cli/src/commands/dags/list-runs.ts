@@ -1,9 +1,9 @@
 import type { RunRow } from "@millrace/shared/db";
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { instant, wholeNumber } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
 
 const COLUMNS: readonly Column<RunRow>[] = [
@@ -42,17 +42,18 @@ export const listRuns = (io: Io): Command =>
       .option("-e, --end-date <date>", "Only logical dates up to here.", instant)
       .option("--limit <n>", "At most so many.", wholeNumber(1), 100),
   ).action(async (dagId: string, options: Options) => {
-    const page = await withDatabase(io, async ({ db }) => {
+    const page = await withMasked(io, async ({ db, io: masked }) => {
       const reads = await import("@millrace/shared/db");
       await reads.getDag(db, dagId);
-      return await reads.listRuns(db, dagId, {
+      const found = await reads.listRuns(db, dagId, {
         ...(options.state === undefined ? {} : { state: [options.state] }),
         logicalDate: { gte: options.startDate, lte: options.endDate },
         orderBy: ["-run_after"],
         limit: options.limit,
       });
+      await printList(masked, options.output, COLUMNS, found.items);
+      return found;
     });
-    await printList(io, options.output, COLUMNS, page.items);
     if (page.totalEntries > page.items.length)
       io.note(`${page.items.length} of ${page.totalEntries} runs; see --limit`);
   });

@@ -1,8 +1,8 @@
 import type { QuestionRow } from "@millrace/shared/db";
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { addOutputOption, printList, type Column, type OutputOption } from "../../output/format.ts";
 
 const instant = (at: Date | null): string | null => at?.toISOString() ?? null;
@@ -38,9 +38,9 @@ export const list = (io: Io): Command =>
     .argument("[dag]", "Id of the DAG. Default: all.")
     .option("-a, --all", "Also what was answered, or is asked no more.")
     .action(async (dagId: string | undefined, options: Options) => {
-      const page = await withDatabase(io, async ({ db }) => {
+      await withMasked(io, async ({ db, io: masked }) => {
         const { listQuestions } = await import("@millrace/shared/db");
-        return await listQuestions(db, { dagId, ...(options.all === true ? {} : { isAnswered: false }) });
+        const page = await listQuestions(db, { dagId, ...(options.all === true ? {} : { isAnswered: false }) });
+        await printList(masked, options.output, COLUMNS, page.items);
       });
-      await printList(io, options.output, COLUMNS, page.items);
     });

@@ -1,9 +1,9 @@
 import type { QuestionRow } from "@millrace/shared/db";
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { mapIndex } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { findQuestion } from "./find-question.ts";
 
 export const show = (io: Io): Command =>
@@ -13,8 +13,8 @@ export const show = (io: Io): Command =>
     .argument("<task>", "Id of the task.")
     .option("--map-index <n>", "Which instance of a mapped task.", mapIndex)
     .action(async (dagId: string, run: string, taskId: string, options: { readonly mapIndex?: number }) => {
-      await withDatabase(io, async ({ db }) => {
-        io.out(describe(io, await findQuestion(db, dagId, run, taskId, options.mapIndex ?? -1)));
+      await withMasked(io, async ({ db, io: masked }) => {
+        masked.out(describe(masked, await findQuestion(db, dagId, run, taskId, options.mapIndex ?? -1)));
       });
     });
 

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { withDatabase } from "../../actions.ts";
 import { mapIndex, wholeNumber } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { findRun } from "../find-run.ts";
 
 interface Options {
@@ -29,10 +29,10 @@ export const logs = (io: Io): Command =>
     .option("-f, --follow", "Go on until the try has ended.")
     .option("--json", "The lines as they are stored.")
     .action(async (dagId: string, taskId: string, run: string, options: Options) => {
-      await withDatabase(io, async ({ db, config }) => {
+      await withMasked(io, async ({ db, config, io: masked }) => {
         const { printLog } = await import("../print-log.ts");
         const { runId } = await findRun({ db }, dagId, run);
         const key = { dagId, taskId, runId, mapIndex: options.mapIndex };
-        await printLog(io, { db, base: config.logging.base_log_folder, key, ...options });
+        await printLog(masked, { db, base: config.logging.base_log_folder, key, ...options });
       });
     });

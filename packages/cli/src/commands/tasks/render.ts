@@ -1,6 +1,6 @@
 import type { Json } from "@millrace/sdk/spec";
 import type { Command } from "commander";
-import { withSecrets } from "../../open-secrets.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { mapIndex } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
@@ -31,7 +31,7 @@ export const render = (io: Io): Command =>
       .option("--map-index <n>", "Which instance of a mapped task.", mapIndex, -1)
       .option("--now", "Render them now, whatever was stored."),
   ).action(async (dagId: string, taskId: string, run: string, options: Options) => {
-    await withSecrets(io, async (work) => {
+    await withMasked(io, async ({ io: masked, ...work }) => {
       const { getTaskInstance } = await import("@millrace/shared/db");
       const { runId } = await findRun(work, dagId, run);
       const key = { dagId, taskId, runId, mapIndex: options.mapIndex };
@@ -45,8 +45,8 @@ export const render = (io: Io): Command =>
       } else {
         io.note(`as the last try of run ${runId} had them`);
       }
-      if (options.output === "table") print(io, fields);
-      else await printList(io, options.output, COLUMNS, fields);
+      if (options.output === "table") print(masked, fields);
+      else await printList(masked, options.output, COLUMNS, fields);
     });
   });
 
@@ -54,7 +54,8 @@ export const render = (io: Io): Command =>
 function print(io: Io, fields: readonly Field[]): void {
   if (fields.length === 0) io.note("this task has no options that are templates");
   for (const [name, value] of fields) {
-    const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
+    const shown = io.mask?.(value) ?? value;
+    const text = typeof shown === "string" ? shown : JSON.stringify(shown, undefined, 2);
     io.out(`${io.colors.bold(`${name}:`)}\n${text.replace(/^/gm, "  ")}\n`);
   }
 }

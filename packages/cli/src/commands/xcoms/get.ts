@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { mapIndex } from "../../io/arguments.ts";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
-import { withSecrets } from "../../open-secrets.ts";
+import { withMasked } from "../../open-secrets.ts";
 import { findRun } from "../find-run.ts";
 
 interface Options {
@@ -22,15 +22,13 @@ export const get = (io: Io): Command =>
     .option("--map-index <n>", "Which instance of a mapped task.", mapIndex, -1)
     .option("-j, --json", "Lay the JSON out.")
     .action(async (dagId: string, taskId: string, run: string, key: string, options: Options) => {
-      const value = await withSecrets(io, async ({ db, config, secrets, log }) => {
-        const [{ getXCom }, { XComs }, { KnownSecrets }] = await Promise.all([
+      const value = await withMasked(io, async ({ db, config, redactor }) => {
+        const [{ getXCom }, { XComs }] = await Promise.all([
           import("@millrace/shared/db"),
           import("@millrace/shared/xcoms"),
-          import("@millrace/shared/secrets"),
         ]);
         const { runId } = await findRun({ db }, dagId, run);
         const xcom = await getXCom(db, { dagId, runId, taskId, mapIndex: options.mapIndex, key });
-        const redactor = await new KnownSecrets(secrets, log).redactor();
         return redactor.redactValue(await new XComs(db, config).resolve(xcom.value), key);
       });
       io.out(`${JSON.stringify(value, undefined, options.json === true ? 2 : undefined)}\n`);
