@@ -168,4 +168,20 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "if (row !== undefined) return false;\n    if (ending.kind",
     by: ["packages/worker/src/finish/finisher.unit.test.ts"],
   },
+  {
+    name: "an older scheduler judges the lost attempts of a DAG that it cannot read",
+    file: "packages/scheduler/src/recovery/handle-lost-attempts.ts",
+    find: "const lost = found.filter((attempt) => !deps.versions.isNewer(attempt.versionId));",
+    replace: "const lost = found;",
+    by: ["packages/scheduler/src/recovery/handle-lost-attempts.test.ts"],
+    only: "newer schedulers",
+  },
+  {
+    name: "an older scheduler queues tasks whose limits it cannot read",
+    file: "packages/scheduler/src/critical-section/queue-scheduled-tasks.ts",
+    find: "candidates: snapshot.candidates.filter((candidate) => !deps.versions.isNewer(candidate.versionId)),",
+    replace: "candidates: snapshot.candidates,",
+    by: ["packages/scheduler/src/faults.test.ts"],
+    only: "newer processes",
+  },
 ];

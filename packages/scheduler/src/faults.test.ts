@@ -91,3 +91,30 @@ test("a run whose version cannot be read, or that cannot be decided, holds up no
   await done(3);
   expect(await count("dag_run where run_id = any ($1) and state in ('success', 'failed')", [runs])).toBe(0);
 });
+
+test("what belongs to a DAG that only newer processes understand is left to them, and said once", async () => {
+  await seedDag("dag", { a: {}, b: { upstream: ["a"] } });
+  await seedDag("newer", { b: {}, c: {} });
+  const runId = await trigger("newer");
+  await db.read(`update serialized_dag set data = data || '{"format": 1000}' where dag_id = 'newer'`);
+  await db.read("delete from task_instance where run_id = $1", [runId]);
+  await db.read(
+    `with r as (update dag_run set state = 'running' where run_id = $1 returning id, dag_id, run_id, created_dag_version_id)
+     insert into task_instance (id, dag_run_id, dag_id, run_id, task_id, map_index, state, epoch, try_number, max_tries,
+       pool, pool_slots, queue, priority_weight, run_after, dag_version_id)
+     select gen_random_uuid(), r.id, r.dag_id, r.run_id, t.task, -1, t.state, 1, 1, 0, 'default_pool', 1, 'default', 1, now(),
+       r.created_dag_version_id
+     from r, (values ('b', 'scheduled'), ('c', null)) as t (task, state)`,
+    [runId],
+  );
+  on.onMessage(work);
+  await startScheduler();
+  for (let i = 0; i < 3; i++) await trigger("dag");
+  await done(3);
+  expect(
+    await db.read("select task_id as task, state from task_instance where dag_id = 'newer' order by task_id"),
+  ).toEqual([
+    { task: "b", state: "scheduled" },
+    { task: "c", state: null },
+  ]);
+});

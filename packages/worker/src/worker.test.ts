@@ -101,7 +101,7 @@ function build(settings: Readonly<Record<string, unknown>> = {}, onSignal: () =>
 }
 
 /** A queued attempt of a task that does what `act` says. */
-async function queued(act: string, retries = 0): Promise<AttemptMessage & { readonly runId: string }> {
+async function queued(act: string, retries = 0, format = 1): Promise<AttemptMessage & { readonly runId: string }> {
   const [id, version, runId] = [newId(), newId(), `r_${newId()}`];
   const task = {
     taskId: "t",
@@ -130,6 +130,7 @@ async function queued(act: string, retries = 0): Promise<AttemptMessage & { read
     [
       newId(),
       JSON.stringify({
+        format,
         dagId: "dag",
         schedule: { kind: "none" },
         params: {},
@@ -184,6 +185,20 @@ const lives = async (pid: number) =>
     () => true,
     () => false,
   );
+
+test("an attempt of a DAG that only newer workers understand is handed back for a while, without using a try", async () => {
+  const { deliver } = await start();
+  const { runId, ...message } = await queued("says", 0, 1_000);
+  await deliver(message);
+  await becomes(runId, "up_for_retry");
+  expect(await rowOf(runId)).toMatchObject({
+    state: "up_for_retry",
+    tries: 1,
+    max: 1,
+    reason: expect.stringContaining("older") as string,
+  });
+  expect(lines.filter((line) => line.includes("written by a newer Millrace"))).toHaveLength(1);
+});
 
 describe("an outage of Postgres", { timeout: 60_000 }, () => {
   test("while a handler asks for something and ends is waited for, and is not the task's failure", async () => {

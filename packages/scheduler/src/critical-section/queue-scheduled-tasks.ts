@@ -59,7 +59,8 @@ async function admitFrom(
     parallelism: deps.config.core.parallelism,
     pools: snapshot.pools,
     occupancy: snapshot.occupancy,
-    candidates: snapshot.candidates,
+    // The limits of a task of which only newer schedulers can read are theirs to keep.
+    candidates: snapshot.candidates.filter((candidate) => !deps.versions.isNewer(candidate.versionId)),
     limitsOf: (candidate) => ({
       maxActiveTasks: candidate.maxActiveTasks,
       ...limitsOfTask(graphs.get(candidate.versionId)?.tasks.get(candidate.taskId)?.spec),

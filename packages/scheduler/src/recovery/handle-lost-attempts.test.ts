@@ -58,3 +58,12 @@ test("nobody is lost before Postgres has been up for one whole lease", async () 
   expect(await db.run(lockLostAttempts, [(up?.seconds ?? 0) + 60, 10])).toEqual([]);
   expect(await db.run(lockLostAttempts, [(up?.seconds ?? 0) / 2, 10])).toHaveLength(1);
 });
+
+test("a lost attempt of a DAG that only newer schedulers understand is left to them", async () => {
+  const { db, judge } = await start();
+  await db.read(`update serialized_dag set data = data || '{"format": 1000}'`);
+  expect(await judge()).toEqual([]);
+  expect(await db.read("select state, infra_failures from task_instance")).toEqual([
+    { state: "running", infra_failures: 0 },
+  ]);
+});

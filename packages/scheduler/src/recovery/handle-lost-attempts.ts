@@ -20,13 +20,16 @@ const AT_ONCE = 500;
 type Outcome = LostAttemptOutcome | "wish";
 
 export async function handleLostAttempts(deps: ActorDeps, outage?: { mayJudge(): boolean }): Promise<Wake[]> {
-  const lost = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
-  if (lost.length === 0 || outage?.mayJudge() === false) return [];
+  const found = await deps.tx.run(lockLostAttempts, [deps.config.scheduler.task_instance_heartbeat_timeout, AT_ONCE]);
+  if (found.length === 0 || outage?.mayJudge() === false) return [];
   crashPoint("scheduler.lost");
   const graphs = await deps.versions.load(
-    lost.map((attempt) => attempt.versionId),
+    found.map((attempt) => attempt.versionId),
     deps.tx,
   );
+  // Whether they may run again is for a scheduler that understands their DAG.
+  const lost = found.filter((attempt) => !deps.versions.isNewer(attempt.versionId));
+  if (lost.length === 0) return [];
   const judged = lost.map((attempt) => {
     const spec = graphs.get(attempt.versionId)?.tasks.get(attempt.taskId)?.spec;
     const outcome: Outcome =

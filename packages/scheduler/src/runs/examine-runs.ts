@@ -125,7 +125,8 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
     const graph = graphs.get(target.run.versionId);
     if (graph === undefined) {
       const { dagId: dag, runId: run, versionId } = target.run;
-      deps.log.error({ dag, run, cause: deps.versions.whyNot(versionId) }, "the DAG version of a run cannot be used");
+      if (deps.versions.isNewToSay(versionId))
+        deps.log.error({ dag, run, cause: deps.versions.whyNot(versionId) }, "the DAG version of a run cannot be used");
       return [];
     }
     const nothing = { past: undefined, changes: [], expansions: [], isCutShort: false, isBroken: false };

@@ -238,7 +238,15 @@ export interface ParamSpec {
   readonly required?: true;
 }
 
+/**
+ * How DAGs are written down. Raised with what a process that does not know it would decide wrongly; a DAG that says such a
+ * thing names it in `format`, and processes that are older leave its runs to those that know it.
+ */
+export const SPEC_FORMAT = 1;
+
 export interface DagSpec {
+  /** The least SPEC_FORMAT that a reader has to know. 1 when left out. */
+  readonly format?: number;
   readonly dagId: string;
   readonly description?: string;
   readonly dagDisplayName?: string;

@@ -1,5 +1,7 @@
 // DAG versions by id, read once and kept: a version never changes. Bounded, least recently used first out.
-import type { DagSpec } from "@millrace/sdk/spec";
+// While an installation is upgraded there may be versions that only newer processes understand. Whoever does not leaves
+// everything that belongs to them as it is.
+import { SPEC_FORMAT, type DagSpec } from "@millrace/sdk/spec";
 import { messageOf } from "../errors/index.ts";
 import { buildDagGraph, DEFAULT_MAX_MAP_LENGTH, type DagGraph } from "../model/index.ts";
 import { defineStatement } from "./statement.ts";
@@ -19,6 +21,8 @@ export class DagVersions {
   readonly #maxMapLength: number;
   readonly #kept = new Map<string, DagGraph>();
   readonly #unreadable = new Map<string, string>();
+  readonly #newer = new Set<string>();
+  readonly #said = new Set<string>();
 
   /** @param maxMapLength core.max_map_length: asked for by whoever decides of mapped tasks, or explains that */
   constructor(db: Queryable, max = 5_000, maxMapLength = DEFAULT_MAX_MAP_LENGTH) {
@@ -57,7 +61,26 @@ export class DagVersions {
     return this.#unreadable.get(id) ?? "it is gone";
   }
 
+  /** Whether nobody has been told yet that this version cannot be used: each look at its runs would say so again. */
+  isNewToSay(id: string): boolean {
+    if (this.#said.has(id)) return false;
+    this.#said.add(id);
+    return true;
+  }
+
+  /** Whether a version that is not among those that were loaded is one that a newer Millrace understands. */
+  isNewer(id: string): boolean {
+    return this.#newer.has(id);
+  }
+
   #read({ id, data }: { readonly id: string; readonly data: DagSpec }): void {
+    const format = data.format ?? 1;
+    if (format > SPEC_FORMAT) {
+      this.#newer.add(id);
+      const why = `it was written by a newer Millrace (format ${format}, this process knows ${SPEC_FORMAT}): upgrade this process`;
+      this.#unreadable.set(id, why);
+      return;
+    }
     try {
       this.#kept.set(id, buildDagGraph(data, this.#maxMapLength));
     } catch (error) {

@@ -67,6 +67,10 @@ interface Stop {
   readonly kind: "timeout" | "asked" | "release" | "lost";
 }
 
+const NEWER = "its worker is older than its DAG and handed it back";
+/** Until a newer worker may be the one to take it. */
+const NEWER_DELAY_SECONDS = 5;
+
 export class AttemptRunner {
   readonly #deps: AttemptRunnerDeps;
   readonly #versions: DagVersions;
@@ -118,7 +122,13 @@ export class AttemptRunner {
     try {
       const patiently = async <T>(ask: () => Promise<T>): Promise<T> =>
         await onceAvailable(ask, () => stopped !== undefined, this.#deps.log);
-      const { graph, node } = await patiently(() => this.#nodeOf(attempt));
+      const found = await patiently(() => this.#nodeOf(attempt));
+      if (found === undefined) {
+        onChildFree();
+        await finisher.finish(attempt, { kind: "retry", delaySeconds: NEWER_DELAY_SECONDS, free: true, reason: NEWER });
+        return;
+      }
+      const { graph, node } = found;
       const { spec } = node;
       log.note(`try ${attempt.tryNumber} of ${attempt.dagId}.${attempt.taskId} starts`, {
         run_id: attempt.runId,
@@ -214,9 +224,19 @@ export class AttemptRunner {
     );
   }
 
-  async #nodeOf(attempt: ClaimedAttempt): Promise<{ readonly graph: DagGraph; readonly node: TaskNode }> {
+  /** Undefined when only a newer worker understands its DAG. */
+  async #nodeOf(attempt: ClaimedAttempt): Promise<{ readonly graph: DagGraph; readonly node: TaskNode } | undefined> {
     const graph = (await this.#versions.load([attempt.versionId])).get(attempt.versionId);
     const node = graph?.tasks.get(attempt.taskId);
+    if (this.#versions.isNewer(attempt.versionId)) {
+      const { dagId: dag, versionId } = attempt;
+      if (this.#versions.isNewToSay(versionId))
+        this.#deps.log.error(
+          { dag, cause: this.#versions.whyNot(versionId) },
+          "tasks of a DAG are handed back: this worker cannot run them",
+        );
+      return undefined;
+    }
     if (graph === undefined || node === undefined)
       throw new Error(`version ${attempt.versionId} of ${attempt.dagId} has no task ${attempt.taskId}`);
     return { graph, node };
