@@ -101,11 +101,17 @@ export class AttemptRunner {
     );
     let stopped: Stop | undefined;
     let child: WarmChild | undefined;
-    const calls = new AbortController(); // what the handler asked for ends with it
+    // What the handler asked for ends with it. Few ask for anything, and a controller costs as much as a small handler.
+    let calls: AbortController | undefined;
+    const signalOfCalls = () => {
+      calls ??= new AbortController();
+      if (stopped !== undefined) calls.abort(new Error(stopped.reason));
+      return calls.signal;
+    };
     const stop = (why: Stop) => {
       if (stopped !== undefined) return;
       stopped = why;
-      calls.abort(new Error(why.reason));
+      calls?.abort(new Error(why.reason));
       log.write("warn", "millrace", `stopping: ${why.reason}`);
       if (why.kind === "timeout" || why.kind === "asked")
         child?.abort(why.reason, why.kind === "timeout" ? "TaskTimeout" : "TaskStopped");
@@ -157,7 +163,8 @@ export class AttemptRunner {
           onMask: (secret) => this.#deps.secrets.redactor.add(secret),
           onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
           onCall: (call) => {
-            const answer = () => answerCall({ ...this.#deps, versions: this.#versions }, attempt, call, calls.signal);
+            const answer = () =>
+              answerCall({ ...this.#deps, versions: this.#versions }, attempt, call, signalOfCalls());
             // A run that was started must not be started again; the transaction repeats what it safely can. And of
             // statements on databases of others nobody here knows whether they may be repeated.
             return call.method === "triggerDagRun" || call.method === "runSql" ? answer() : patiently(answer);
@@ -175,7 +182,7 @@ export class AttemptRunner {
                 : { kind: "outcome", outcome: unavailable };
       } finally {
         clearTimeout(timer);
-        calls.abort(new Error("the handler has ended"));
+        calls?.abort(new Error("the handler has ended"));
         // A handler that was stopped may have left something going, and nothing of it outlives its attempt.
         if (stopped !== undefined) await child?.kill();
         if (child !== undefined) this.#deps.pool.release(child);
