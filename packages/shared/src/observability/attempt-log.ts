@@ -11,13 +11,25 @@ import type { Logger } from "./logger.ts";
 const GATHER_MS = 200;
 const NOTES_WAIT_MS = 1_000;
 const SETTLE_MS = 250;
-const GATHER_BYTES = 65_536;
+const GATHER_CHARS = 65_536;
 const MAX_LINE_CHARS = 100_000;
+/** Of a line, beside what it says. */
+const LINE_CHARS = 100;
 
 /** Hides secrets in what is written. */
 export interface LogRedactor {
   redact(text: string): string;
   redactValue(value: Json, name?: string): Json;
+}
+
+/** As it was said. Only what is written is made a line and masked: most attempts say nothing that is. */
+interface Entry {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly level: string;
+  readonly logger: string;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Folders that this process has made or found; bounded, since runs come and go. */
@@ -27,8 +39,8 @@ export class AttemptLog {
   readonly #path: string;
   readonly #log: Logger;
   readonly #redactor: LogRedactor | undefined;
-  #lines: string[] = [];
-  #bytes = 0;
+  #entries: Entry[] = [];
+  #chars = 0;
   #timer: NodeJS.Timeout | undefined;
   #notesTimer: NodeJS.Timeout | undefined;
   /** Nothing but notes so far. */
@@ -46,7 +58,7 @@ export class AttemptLog {
   write(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>> = {}): void {
     this.#isSilent = false;
     this.#add(level, logger, event, fields);
-    if (this.#bytes > GATHER_BYTES) this.#flush();
+    if (this.#chars > GATHER_CHARS) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
   }
 
@@ -72,13 +84,16 @@ export class AttemptLog {
   }
 
   #add(level: string, logger: string, event: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#entries.push({ at: Date.now(), level, logger, event, fields });
+    this.#chars += event.length + LINE_CHARS;
+  }
+
+  #lineOf({ at, level, logger, event, fields }: Entry): string {
     const clean = this.#redactor?.redact(event) ?? event;
     const text =
       clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS)}… (${clean.length} characters)` : clean;
     const more = this.#redactor === undefined ? fields : this.#cleaned(fields, this.#redactor);
-    const line = `${JSON.stringify({ timestamp: new Date().toISOString(), level, logger, event: text, ...more })}\n`;
-    this.#lines.push(line);
-    this.#bytes += line.length;
+    return `${JSON.stringify({ timestamp: new Date(at).toISOString(), level, logger, event: text, ...more })}\n`;
   }
 
   #cleaned(fields: Readonly<Record<string, unknown>>, redactor: LogRedactor): Readonly<Record<string, unknown>> {
@@ -91,11 +106,11 @@ export class AttemptLog {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#lines.length === 0) return;
+    if (this.#entries.length === 0) return;
     this.#isSilent = false;
-    const text = this.#lines.join("");
-    this.#lines = [];
-    this.#bytes = 0;
+    const text = this.#entries.map((entry) => this.#lineOf(entry)).join("");
+    this.#entries = [];
+    this.#chars = 0;
     this.#writing = this.#writing.then(async () => {
       try {
         const folder = dirname(this.#path);
