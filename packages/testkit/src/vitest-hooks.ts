@@ -1,5 +1,6 @@
 // The testkit as a test file uses it: what is made here is taken away by vitest's own hooks.
 import { TestRunner, afterAll, onTestFinished } from "vitest";
+import { findChromium, startChromium, type Browser } from "./browser/chromium.ts";
 import { type TestDatabase, createTestDatabase } from "./database/test-database.ts";
 import { type MillraceProcess, type ProcessOptions, spawnMillrace } from "./process/millrace-process.ts";
 import { createRedisDatabase } from "./redis-database.ts";
@@ -16,6 +17,18 @@ export async function testRedisUrl(): Promise<string> {
   const { url, drop } = await createRedisDatabase();
   afterAll(() => drop());
   return url;
+}
+
+/**
+ * Call it at the top of a test file; closed after the last test. Undefined on a machine where no Chromium can be had: then
+ * the tests that need it are to be skipped.
+ */
+export async function testBrowser(): Promise<Browser | undefined> {
+  const program = await findChromium((line) => process.stderr.write(`testkit: ${line}\n`));
+  if (program === undefined) return undefined;
+  const browser = await startChromium(program);
+  afterAll(() => browser.close());
+  return browser;
 }
 
 const shared = new Set<MillraceProcess>();

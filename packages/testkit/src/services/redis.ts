@@ -1,5 +1,5 @@
 import { containerEngineAnswers, redisContainer } from "./container-engine.ts";
-import { debianRedis } from "./debian-redis.ts";
+import { debianRedis } from "./debian-package.ts";
 import { redisOnPath, startRedisServer, type RedisBinary } from "./redis-server.ts";
 import { type ServiceOptions, type StartedService, fromEnvironment } from "./started-service.ts";
 

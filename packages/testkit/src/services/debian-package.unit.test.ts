@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { debianRedis } from "./debian-redis.ts";
+import { debianRedis } from "./debian-package.ts";
 import { startRedisServer } from "./redis-server.ts";
 
 async function scratchFolder(): Promise<string> {

@@ -1,31 +1,50 @@
-// Debian's or Ubuntu's redis-server without installing it: the packages are downloaded with apt's own
-// signature check and unpacked into a cache folder. Works for any user and changes nothing of the system.
+// Programs of Debian or Ubuntu without installing them: the packages are downloaded with apt's own signature check and
+// unpacked into a cache folder. Works for any user and changes nothing of the system.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { RedisBinary } from "./redis-server.ts";
 
 const run = promisify(execFile);
-const PACKAGES = ["redis-server", "redis-tools"];
+
+export interface WantedProgram {
+  /** Of its folder in the cache. */
+  readonly name: string;
+  readonly packages: readonly string[];
+  /** Where it lies in them: `usr/bin/redis-server`. */
+  readonly path: string;
+}
+
+export interface UnpackedProgram {
+  readonly command: string;
+  readonly libraryPath: string;
+}
 
 /** Undefined on a system without apt. */
-export async function debianRedis(
+export async function debianProgram(
+  wanted: WantedProgram,
   say: (line: string) => void,
   cache = cacheFolder(),
-): Promise<RedisBinary | undefined> {
+): Promise<UnpackedProgram | undefined> {
   if (!existsSync("/usr/bin/apt-get") || !existsSync("/usr/bin/dpkg")) return undefined;
-  const root = join(cache, `redis-${await release()}-${process.arch}`);
+  const root = join(cache, `${wanted.name}-${await release()}-${process.arch}`);
   if (!existsSync(root)) {
-    say("downloading the distribution's redis-server, once");
-    await unpack(root);
+    say(`downloading the distribution's ${wanted.packages[0]}, once`);
+    await unpack(root, wanted.packages);
   }
-  const binary = { command: join(root, "usr/bin/redis-server"), libraryPath: (await libraryFolders(root)).join(":") };
-  await run(binary.command, ["--version"], { env: { LD_LIBRARY_PATH: binary.libraryPath } });
-  return binary;
+  const program = { command: join(root, wanted.path), libraryPath: (await libraryFolders(root)).join(":") };
+  await run(program.command, ["--version"], { env: { LD_LIBRARY_PATH: program.libraryPath } });
+  return program;
 }
+
+export const debianRedis = async (say: (line: string) => void, cache?: string): Promise<UnpackedProgram | undefined> =>
+  await debianProgram(
+    { name: "redis", packages: ["redis-server", "redis-tools"], path: "usr/bin/redis-server" },
+    say,
+    cache,
+  );
 
 function cacheFolder(): string {
   const xdg = process.env["XDG_CACHE_HOME"];
@@ -37,12 +56,12 @@ async function release(): Promise<string> {
   return /^VERSION_CODENAME=(.+)$/m.exec(text)?.[1] ?? "unknown";
 }
 
-async function unpack(root: string): Promise<void> {
+async function unpack(root: string, packages: readonly string[]): Promise<void> {
   const draft = `${root}.${process.pid}`;
   await mkdir(join(draft, "root"), { recursive: true });
   try {
     // The system's package lists may be missing (containers) or older than the mirror: then fetch our own.
-    await download(draft, []).catch(() => downloadWithOwnLists(draft));
+    await download(draft, packages, []).catch(() => downloadWithOwnLists(draft, packages));
     for (const name of await readdir(draft)) {
       if (name.endsWith(".deb")) await run("dpkg", ["-x", join(draft, name), join(draft, "root")]);
     }
@@ -55,20 +74,20 @@ async function unpack(root: string): Promise<void> {
   }
 }
 
-async function downloadWithOwnLists(draft: string): Promise<void> {
+async function downloadWithOwnLists(draft: string, packages: readonly string[]): Promise<void> {
   const lists = join(draft, "lists");
   await mkdir(join(lists, "partial"), { recursive: true });
   await mkdir(join(draft, "cache", "archives", "partial"), { recursive: true });
   const own = ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${join(draft, "cache")}`];
   await apt(draft, own, ["update"]);
-  await download(draft, own);
+  await download(draft, packages, own);
 }
 
-async function download(draft: string, options: readonly string[]): Promise<void> {
+async function download(draft: string, packages: readonly string[], options: readonly string[]): Promise<void> {
   // A simulated install names exactly the libraries this system lacks.
-  const plan = await apt(draft, options, ["install", "--simulate", "--no-install-recommends", ...PACKAGES]);
+  const plan = await apt(draft, options, ["install", "--simulate", "--no-install-recommends", ...packages]);
   const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? "");
-  await apt(draft, options, ["download", ...new Set([...PACKAGES, ...missing])]);
+  await apt(draft, options, ["download", ...new Set([...packages, ...missing])]);
 }
 
 async function apt(cwd: string, options: readonly string[], args: readonly string[]): Promise<string> {
