@@ -5,14 +5,14 @@ import { describe, expect, test, vi } from "vitest";
 import { App } from "./app.tsx";
 import { DagGrid } from "./dag/dag-grid.tsx";
 import { DagHead, DagPage } from "./dag/dag-page.tsx";
-import { PreviewView } from "./dag/preview-view.tsx";
 import { SourceView } from "./dag/source-view.tsx";
-import { UnpauseQuestion } from "./dag/unpause-dialog.tsx";
 import { DagList } from "./dags/dag-list.tsx";
 import { DagsPage } from "./dags/dags-page.tsx";
 import { ImportErrors } from "./dags/import-errors.tsx";
 import { dag, grid, line, preview, run, task } from "./fixtures/samples.ts";
 import { LoginPage } from "./login/login-page.tsx";
+import { UnpauseQuestion } from "./pausing/unpause-dialog.tsx";
+import { PreviewView } from "./preview/preview-view.tsx";
 import { StaticRouter } from "./router/router.tsx";
 import { RunHead, RunPage } from "./run/run-page.tsx";
 import { TaskList } from "./run/task-list.tsx";
@@ -113,6 +113,10 @@ describe("a DAG", () => {
   test("has a head with its facts", () => {
     const page = html(<DagHead dag={dag} dagId="orders" now={NOW} onPause={ignore} onTrigger={ignore} />);
     for (const text of ["orders.ts", "0 6 * * *", "ada", "Trigger a run"]) expect(page).toContain(text);
+    const byHand = { ...dag, timetable_summary: "None" };
+    expect(html(<DagHead dag={byHand} dagId="orders" now={NOW} onPause={ignore} onTrigger={ignore} />)).toContain(
+      "by hand",
+    );
   });
 
   test("has a grid in the order of its tasks with one tab stop", () => {
@@ -133,6 +137,12 @@ describe("a DAG", () => {
     expect(page).toContain("in 14 hours");
     expect(page).toMatch(/class="quiet"[^>]*>.*there is a run for this interval already/);
     expect(page).toContain("2,189 more are not shown");
+  });
+
+  test("shows them once where the local time is UTC", () => {
+    const page = html(<PreviewView preview={{ ...preview, timezone: "UTC" }} now={NOW} />);
+    expect(page.match(/Starts, UTC/g)).toHaveLength(1);
+    expect(page).toContain("in 14 hours");
   });
 
   test("warns of many runs at once, and of few says nothing", () => {

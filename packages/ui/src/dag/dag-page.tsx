@@ -1,20 +1,20 @@
 import { useState, type ReactNode } from "react";
 import type { Dag, DagPreview, DagSource, DagVersion, Grid } from "@millrace/api/types";
-import { PauseSwitch } from "../dags/pause-switch.tsx";
+import { scheduleOf } from "../format/schedule.ts";
 import { useNow } from "../format/use-now.ts";
 import { When } from "../format/when.tsx";
-import { request } from "../http/client.ts";
 import { useResource, useThrottled } from "../http/use-resource.ts";
 import { runInGrid, taskInGrid } from "../live/apply-events.ts";
 import { useLive } from "../live/use-live.ts";
+import { PauseSwitch } from "../pausing/pause-switch.tsx";
+import { usePausing } from "../pausing/use-pausing.tsx";
+import { previewUrl, PreviewView } from "../preview/preview-view.tsx";
 import { Link, useQuery } from "../router/router.tsx";
 import { Crumbs, Loading, Problem } from "../shell/notices.tsx";
 import { DagGrid } from "./dag-grid.tsx";
-import { PreviewView } from "./preview-view.tsx";
 import { SourceView } from "./source-view.tsx";
 import { Tabs } from "./tabs.tsx";
 import { TriggerDialog } from "./trigger-dialog.tsx";
-import { previewUrl, UnpauseDialog } from "./unpause-dialog.tsx";
 
 const TABS = [
   ["", "Grid"],
@@ -25,7 +25,7 @@ const TABS = [
 export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
   const id = encodeURIComponent(dagId);
   const [tab, setTab] = useQuery("tab");
-  const [asking, setAsking] = useState<"trigger" | "unpause">();
+  const [isTriggering, setTriggering] = useState(false);
   const dag = useResource<Dag>(`/api/v2/dags/${id}`);
   const grid = useResource<Grid>(`/ui/dags/${id}/grid`);
   const [version, setVersion] = useQuery("version");
@@ -57,16 +57,14 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
       dag: dag.reload,
     },
   );
-  const setPaused = (_: string, isPaused: boolean): void => {
-    dag.update((shown) => ({ ...shown, is_paused: isPaused }));
-    void request("PATCH", `/api/v2/dags/${id}`, { body: { is_paused: isPaused } }).finally(() => {
+  const pausing = usePausing({
+    now,
+    onChange: (_, isPaused) => dag.update((shown) => ({ ...shown, is_paused: isPaused })),
+    onSettled: () => {
       dag.reload();
       preview.reload();
-    });
-  };
-  // Only what is scheduled can surprise.
-  const pause = (_: string, isPaused: boolean): void =>
-    isPaused || dag.data?.timetable_summary === null ? setPaused(dagId, isPaused) : setAsking("unpause");
+    },
+  });
   const shown = tab === "source" ? source : tab === "preview" ? preview : grid;
   return (
     <>
@@ -74,8 +72,8 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
         <Link to="/dags">DAGs</Link>
         <span aria-current="page">{dagId}</span>
       </Crumbs>
-      <DagHead dag={dag.data} dagId={dagId} now={now} onPause={pause} onTrigger={() => setAsking("trigger")} />
-      <Problem error={dag.error ?? shown.error} />
+      <DagHead dag={dag.data} dagId={dagId} now={now} onPause={pausing.toggle} onTrigger={() => setTriggering(true)} />
+      <Problem error={dag.error ?? shown.error ?? pausing.error} />
       <Tabs label="Views of the DAG" tabs={TABS} chosen={tab} onChoose={setTab} />
       {tab === "preview" ? (
         preview.error === undefined && <PreviewView preview={preview.data} now={now} />
@@ -86,15 +84,8 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
       ) : (
         <DagGrid grid={grid.data} now={now} />
       )}
-      {asking === "trigger" ? <TriggerDialog dagId={dagId} onClose={() => setAsking(undefined)} /> : null}
-      {asking === "unpause" ? (
-        <UnpauseDialog
-          dagId={dagId}
-          now={now}
-          onUnpause={() => setPaused(dagId, false)}
-          onClose={() => setAsking(undefined)}
-        />
-      ) : null}
+      {isTriggering ? <TriggerDialog dagId={dagId} onClose={() => setTriggering(false)} /> : null}
+      {pausing.dialog}
     </>
   );
 }
@@ -103,14 +94,16 @@ export function DagHead(props: {
   readonly dag: Dag | undefined;
   readonly dagId: string;
   readonly now: number;
-  readonly onPause: (dagId: string, isPaused: boolean) => void;
+  readonly onPause: (dag: Dag) => void;
   readonly onTrigger: () => void;
 }): ReactNode {
   const { dag, dagId, now, onPause, onTrigger } = props;
   return (
     <>
       <div className="title">
-        {dag === undefined ? null : <PauseSwitch dagId={dagId} isPaused={dag.is_paused} onPause={onPause} />}
+        {dag === undefined ? null : (
+          <PauseSwitch dagId={dagId} isPaused={dag.is_paused} onToggle={() => onPause(dag)} />
+        )}
         <h1>{dag?.dag_display_name ?? dagId}</h1>
         {dag?.tags.map((tag) => (
           <span key={tag.name} className="tag">
@@ -126,7 +119,7 @@ export function DagHead(props: {
         <dl className="facts">
           <div>
             <dt>Schedule</dt>
-            <dd>{dag.timetable_summary === null ? "by hand" : <code>{dag.timetable_summary}</code>}</dd>
+            <dd>{scheduleOf(dag) === null ? "by hand" : <code>{scheduleOf(dag)}</code>}</dd>
           </div>
           <div>
             <dt>Next run</dt>

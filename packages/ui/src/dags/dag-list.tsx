@@ -1,16 +1,17 @@
 import type { ReactNode } from "react";
 import type { DagLine } from "@millrace/api/types";
+import { scheduleOf } from "../format/schedule.ts";
 import { When } from "../format/when.tsx";
+import { PauseSwitch } from "../pausing/pause-switch.tsx";
 import { dagPath } from "../router/match-route.ts";
 import { Link } from "../router/router.tsx";
-import { PauseSwitch } from "./pause-switch.tsx";
 import { RecentRuns } from "./recent-runs.tsx";
 
 export interface DagListProps {
   readonly dags: readonly DagLine[];
   readonly now: number;
   readonly filtered: boolean;
-  readonly onPause: (dagId: string, isPaused: boolean) => void;
+  readonly onPause: (dag: DagLine) => void;
 }
 
 export function DagList({ dags, now, filtered, onPause }: DagListProps): ReactNode {
@@ -54,7 +55,7 @@ function DagRow({ dag, now, onPause }: Omit<DagListProps, "dags" | "filtered"> &
   return (
     <tr className={dag.is_paused ? "paused" : undefined}>
       <td>
-        <PauseSwitch dagId={dag.dag_id} isPaused={dag.is_paused} onPause={onPause} />
+        <PauseSwitch dagId={dag.dag_id} isPaused={dag.is_paused} onToggle={() => onPause(dag)} />
       </td>
       <th scope="row">
         <Link to={dagPath(dag.dag_id)}>{dag.dag_display_name}</Link>
@@ -67,10 +68,10 @@ function DagRow({ dag, now, onPause }: Omit<DagListProps, "dags" | "filtered"> &
         {dag.description === null ? null : <p className="about">{dag.description}</p>}
       </th>
       <td>
-        {dag.timetable_summary === null ? (
+        {scheduleOf(dag) === null ? (
           <span className="quiet">by hand</span>
         ) : (
-          <code title={dag.timetable_description ?? undefined}>{dag.timetable_summary}</code>
+          <code title={dag.timetable_description ?? undefined}>{scheduleOf(dag)}</code>
         )}
       </td>
       <td>

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import type { DagLines, ImportErrorCollection } from "@millrace/api/types";
 import { useNow } from "../format/use-now.ts";
-import { request } from "../http/client.ts";
 import { useResource, useThrottled } from "../http/use-resource.ts";
 import { pauseInLines, runInLines } from "../live/apply-events.ts";
 import { useLive } from "../live/use-live.ts";
+import { usePausing } from "../pausing/use-pausing.tsx";
 import { useQuery } from "../router/router.tsx";
 import { Loading, Problem } from "../shell/notices.tsx";
 import { DagFilters } from "./dag-filters.tsx";
@@ -45,12 +45,11 @@ export function DagsPage(): ReactNode {
       },
     },
   );
-  const setPaused = (dagId: string, isPaused: boolean): void => {
-    lines.update((shown) => pauseInLines(shown, { dag_id: dagId, is_paused: isPaused }));
-    void request("PATCH", `/api/v2/dags/${encodeURIComponent(dagId)}`, { body: { is_paused: isPaused } }).finally(
-      lines.reload,
-    );
-  };
+  const pausing = usePausing({
+    now,
+    onChange: (dagId, isPaused) => lines.update((shown) => pauseInLines(shown, { dag_id: dagId, is_paused: isPaused })),
+    onSettled: lines.reload,
+  });
   return (
     <>
       <div className="title">
@@ -60,15 +59,21 @@ export function DagsPage(): ReactNode {
         <DagFilters />
       </div>
       <ImportErrors errors={errors.data?.import_errors ?? []} />
-      <Problem error={lines.error} />
+      <Problem error={lines.error ?? pausing.error} />
       {lines.data === undefined ? (
         lines.error === undefined && <Loading what="DAGs" />
       ) : (
         <>
-          <DagList dags={lines.data.dags} now={now} filtered={search !== "" || paused !== ""} onPause={setPaused} />
+          <DagList
+            dags={lines.data.dags}
+            now={now}
+            filtered={search !== "" || paused !== ""}
+            onPause={pausing.toggle}
+          />
           <Pager total={lines.data.total_entries} size={PAGE} />
         </>
       )}
+      {pausing.dialog}
     </>
   );
 }

@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 export function PauseSwitch(props: {
   readonly dagId: string;
   readonly isPaused: boolean;
-  readonly onPause: (dagId: string, isPaused: boolean) => void;
+  readonly onToggle: () => void;
 }): ReactNode {
-  const { dagId, isPaused, onPause } = props;
+  const { dagId, isPaused, onToggle } = props;
   return (
     <button
       type="button"
@@ -14,7 +14,7 @@ export function PauseSwitch(props: {
       aria-checked={!isPaused}
       aria-label={`${dagId} runs on its schedule`}
       title={isPaused ? "Paused: no run starts by itself" : "Active: runs on its schedule"}
-      onClick={() => onPause(dagId, !isPaused)}
+      onClick={onToggle}
     >
       <span />
     </button>

@@ -52,20 +52,22 @@ export function PreviewSummary({ preview }: { readonly preview: DagPreview }): R
 }
 
 function PreviewTable({ preview, now }: { readonly preview: DagPreview; readonly now: number }): ReactNode {
+  // The same time twice says nothing.
+  const isUtc = preview.timezone === "UTC";
   return (
     <div className="scroll">
       <table className="list preview">
         <thead>
           <tr>
             <th scope="col">Starts, {preview.timezone}</th>
-            <th scope="col">Starts, UTC</th>
+            {isUtc ? null : <th scope="col">Starts, UTC</th>}
             <th scope="col">Data interval, {preview.timezone}</th>
             <th scope="col">Remarks</th>
           </tr>
         </thead>
         <tbody>
           {preview.runs.map((run) => (
-            <PreviewRow key={run.dag_run_id} run={run} now={now} />
+            <PreviewRow key={run.dag_run_id} run={run} isUtc={isUtc} now={now} />
           ))}
         </tbody>
       </table>
@@ -73,19 +75,22 @@ function PreviewTable({ preview, now }: { readonly preview: DagPreview; readonly
   );
 }
 
-function PreviewRow({ run, now }: { readonly run: PreviewedRun; readonly now: number }): ReactNode {
+function PreviewRow(props: { readonly run: PreviewedRun; readonly isUtc: boolean; readonly now: number }): ReactNode {
+  const { run, isUtc, now } = props;
   const { local, run_after, is_due, is_created, remarks } = run;
+  const when = is_due ? "due" : formatRelative(run_after, now);
   const isInstant = local.data_interval_start === local.data_interval_end;
   return (
     <tr className={is_created ? undefined : "quiet"}>
       <th scope="row">
         <time dateTime={local.run_after}>{minute(local.run_after)}</time>{" "}
-        <span className="quiet">{offset(local.run_after)}</span>
+        <span className="quiet">{isUtc ? when : offset(local.run_after)}</span>
       </th>
-      <td>
-        <time dateTime={run_after}>{minute(run_after)}</time>{" "}
-        <span className="quiet">{is_due ? "due" : formatRelative(run_after, now)}</span>
-      </td>
+      {isUtc ? null : (
+        <td>
+          <time dateTime={run_after}>{minute(run_after)}</time> <span className="quiet">{when}</span>
+        </td>
+      )}
       <td>
         {isInstant
           ? minute(local.data_interval_start)

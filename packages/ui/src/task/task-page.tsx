@@ -10,6 +10,7 @@ import { Link, useQuery } from "../router/router.tsx";
 import { Crumbs, Loading, Problem } from "../shell/notices.tsx";
 import { StateBadge, StateMark } from "../states/state-mark.tsx";
 import { LogPanel } from "./log-panel.tsx";
+import { RenderedPanel } from "./rendered-panel.tsx";
 import { XComPanel } from "./xcom-panel.tsx";
 
 export function TaskPage({ task }: { readonly task: TaskRoute }): ReactNode {
@@ -49,6 +50,7 @@ export function TaskPage({ task }: { readonly task: TaskRoute }): ReactNode {
       ) : (
         <>
           <TaskHead ti={shown} tries={tries.data.task_instances} now={now} onChoose={choose} />
+          <RenderedPanel fields={shown.rendered_fields} />
           <XComPanel base={base} mapIndex={mapIndex} entries={xcoms.data?.xcom_entries ?? []} />
           <LogPanel
             key={shown.try_number}

@@ -12,7 +12,7 @@ export function XComPanel(props: {
   return (
     <section aria-labelledby="xcoms">
       <h2 id="xcoms">XComs</h2>
-      <ul className="xcoms">
+      <ul className="values">
         {props.entries.map((entry) => (
           <XCom key={`${entry.key} ${entry.timestamp}`} base={props.base} mapIndex={props.mapIndex} entry={entry} />
         ))}
