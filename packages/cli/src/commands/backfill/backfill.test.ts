@@ -6,7 +6,7 @@ import { DagProcessor } from "@millrace/scheduler/dag-processor";
 import { loadConfig } from "@millrace/shared/config";
 import { completeBackfills, Database, DagVersions, fillBackfill } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
-import { testDatabase } from "@millrace/testkit";
+import { startProcess, testDatabase } from "@millrace/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { captureIo } from "../../fixtures/capture-io.ts";
 import { runCli } from "../../run-cli.ts";
@@ -141,6 +141,32 @@ describe("backfill create", () => {
     const { code, notes } = await waiting;
     expect(code).toBe(1);
     expect(notes.trimEnd().split("\n").at(-1)).toBe("backfill 1 of daily  100 %  3 done, 1 failed, 0 running, 0 left");
+  });
+
+  test("with --wait ends with 0 when all runs succeeded, and with 1 when it was cancelled", async () => {
+    const all = create("--wait");
+    await expect.poll(async () => (await db.read("select from backfill")).length).toBe(1);
+    await fill();
+    await db.read("update dag_run set state = 'running', start_date = now()");
+    await db.read("update dag_run set state = 'success', end_date = now()");
+    await db.run(completeBackfills, []);
+    expect(await all).toMatchObject({ code: 0, notes: expect.stringContaining("4 done, 0 failed, 0 running, 0 left") });
+
+    const cancelled = create("--wait", "--reprocessing-behavior", "completed");
+    await expect.poll(async () => (await db.read("select from backfill")).length).toBe(2);
+    expect((await millrace("backfill", "cancel", "2", "-y")).code).toBe(0);
+    expect((await cancelled).code).toBe(1);
+  });
+
+  test("Ctrl-C ends the watching, and leaves the backfill alone", async () => {
+    const env = { MILLRACE__DATABASE__URL: database.url, MILLRACE__BROKER__URL: "postgres" };
+    const waiting = startProcess({ args: ["backfill", "create", ...RANGE, "--wait"], env });
+    await waiting.waitForLine(/^backfill 1 of daily {2}0 % {2}0 done, 0 failed, 0 running, 4 left/);
+    waiting.kill("SIGINT");
+    expect(await waiting.exited).toMatchObject({ signal: "SIGINT" });
+    expect(await read("list")).toMatchObject([{ state: "active", total: 4, left: 4, completed_at: null }]);
+    await fill();
+    expect(await db.read("select from dag_run where state = 'queued'")).toHaveLength(4);
   });
 });
 
