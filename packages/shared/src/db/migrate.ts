@@ -1,7 +1,7 @@
 import knex, { type Knex } from "knex";
 import { AppError, messageOf } from "../errors/index.ts";
 import { withoutPassword } from "../observability/index.ts";
-import { isConnectionLost, sqlState } from "./failures.ts";
+import { isUnavailable, sqlState } from "./failures.ts";
 import { guardSql } from "./guard.ts";
 import { MIGRATIONS, type Migration } from "./migrations/index.ts";
 
@@ -105,8 +105,8 @@ async function refuseNewer(db: Knex, url: string): Promise<void> {
 }
 
 function asUnreachable(error: unknown, url: string): unknown {
-  // 28: who asks is not let in; 3D: there is no such database; 53300: no connection is left.
-  if (!isConnectionLost(error) && !/^(28|3D|53300)/.test(sqlState(error) ?? "")) return error;
+  // 28: who asks is not let in; 3D: there is no such database.
+  if (!isUnavailable(error) && !/^(28|3D)/.test(sqlState(error) ?? "")) return error;
   const cause = messageOf(error) || String((error as { code?: unknown }).code);
   return new AppError("DATABASE_UNREACHABLE", { target: withoutPassword(url), cause }, { cause: error });
 }
