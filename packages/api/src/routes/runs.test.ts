@@ -106,6 +106,16 @@ describe("a trigger", () => {
     expect(await db.read("select from log")).toHaveLength(2);
   });
 
+  test("is not there without its row in the audit log", async () => {
+    await db.read("alter table log add constraint nothing_is_noted check (event <> 'trigger_dag_run')");
+    try {
+      expect((await trigger({}, { "idempotency-key": "order 19" })).statusCode).toBe(500);
+      expect(await countRuns()).toBe(0);
+    } finally {
+      await db.read("alter table log drop constraint nothing_is_noted");
+    }
+  });
+
   test.each([
     { conf: [1] },
     { conf: "x" },

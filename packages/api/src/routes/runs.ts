@@ -1,15 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import {
-  getDag,
-  getDagSpec,
-  getRun,
-  insertLog,
-  listGridColumns,
-  listRuns,
-  triggerRun,
-  type RunRow,
-} from "@millrace/shared/db";
+import { getDag, getDagSpec, getRun, listGridColumns, listRuns, triggerRun, type RunRow } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
 import { crashPoint } from "@millrace/shared/lifecycle";
 import type { FastifyRequest } from "fastify";
@@ -117,20 +108,10 @@ async function trigger(
       partitionKey: body.partition_key ?? undefined,
       triggeredBy: request.fromUi ? "ui" : "rest_api",
       user: userName(request),
+      audit: JSON.stringify({ method: request.method, conf_keys: Object.keys(body.conf ?? {}) }),
     });
     crashPoint("api.triggered");
     broker.wake([{ dagRunId: null, taskIds: null }]);
-    const extra = JSON.stringify({ method: request.method, conf_keys: Object.keys(body.conf ?? {}) });
-    await db.run(insertLog, [
-      ["trigger_dag_run"],
-      [dagId],
-      [null],
-      [run.runId],
-      [null],
-      [null],
-      [userName(request)],
-      [extra],
-    ]);
     return await getRun(db, dagId, run.runId);
   } catch (error) {
     if (key === undefined || runId === undefined) throw error;

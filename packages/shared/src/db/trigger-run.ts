@@ -17,6 +17,7 @@ import type { DagVersions } from "./dag-versions.ts";
 import type { Database } from "./database.ts";
 import { defineStatement } from "./statement.ts";
 import { readPlans } from "./timetable-plans.ts";
+import { insertLog } from "./statements/insert-log.ts";
 import { writeRunNote } from "./statements/run-notes.ts";
 
 export interface TriggerRequest {
@@ -34,6 +35,8 @@ export interface TriggerRequest {
   /** @default "manual" */
   readonly runType?: "manual" | "asset_materialization" | undefined;
   readonly partitionKey?: string | undefined;
+  /** More for the row of the audit log that is written with the run; without it none is. */
+  readonly audit?: string | undefined;
 }
 
 export interface TriggeredRun {
@@ -72,6 +75,10 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
     const runs = await createRuns(tx, [run]);
     if (request.note !== undefined && runs[0] !== undefined) {
       await tx.run(writeRunNote, [runs[0].id, request.note, request.user]);
+    }
+    if (request.audit !== undefined && runs[0] !== undefined) {
+      const { user, audit } = request;
+      await tx.run(insertLog, [["trigger_dag_run"], [dagId], [null], [run.runId], [null], [null], [user], [audit]]);
     }
     return runs;
   });
