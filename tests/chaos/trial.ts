@@ -95,6 +95,7 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       history,
       effects: await readEffects(fleet.effectsFile),
       acknowledged: load.acknowledged,
+      operated: load.operated,
       touched: load.touched,
       deleted: load.deleted,
       answers: answers.sent,

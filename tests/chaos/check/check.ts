@@ -18,6 +18,7 @@ export const INVARIANTS: Readonly<Record<string, attempts.Invariant>> = {
   "dependencies hold": dependenciesHold,
   "callbacks exactly once a cause": callbacksAreOnce,
   "what was acknowledged is there": attempts.acknowledgedIsThere,
+  "what was acknowledged is in the audit log": attempts.acknowledgedIsAudited,
   "every slot of the schedule once": attempts.everySlotOnce,
   "losses are found in time": lossesAreFoundInTime,
   "what is lost is killed": lostIsKilled,

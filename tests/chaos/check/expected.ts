@@ -110,7 +110,18 @@ export const DAGS: Readonly<Record<string, ExpectedDag>> = {
     },
   },
   chaos_paced: { maxActiveRuns: 4, maxActiveTasks: 16, tasks: { paced: plain } },
+  chaos_spring: { maxActiveRuns: 1, maxActiveTasks: 16, tasks: { nightly: plain } },
+  chaos_autumn: { maxActiveRuns: 1, maxActiveTasks: 16, tasks: { nightly: plain } },
   chaos_ticking: { maxActiveRuns: 3, maxActiveTasks: 16, tasks: { tick: plain } },
+};
+
+/**
+ * 02:30 in Berlin, each day: in the night of 30 March 2025 it did not exist and counts an hour later, in that of 26 October
+ * it was there twice and the first counts. Begins of intervals, in UTC.
+ */
+export const CLOCK_CHANGES: Readonly<Record<string, readonly string[]>> = {
+  chaos_spring: ["2025-03-28T01:30", "2025-03-29T01:30", "2025-03-30T01:30", "2025-03-31T00:30", "2025-04-01T00:30"],
+  chaos_autumn: ["2025-10-24T00:30", "2025-10-25T00:30", "2025-10-26T00:30", "2025-10-27T01:30", "2025-10-28T01:30"],
 };
 
 export const POOLS: Readonly<Record<string, number>> = { default_pool: 128, narrow: 3, single: 1 };

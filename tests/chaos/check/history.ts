@@ -82,6 +82,13 @@ export interface Loss {
   readonly text: string;
 }
 
+/** A row of the audit log about a run as a whole. */
+export interface Audit {
+  readonly event: string;
+  readonly dagId: string;
+  readonly runId: string;
+}
+
 export interface History {
   readonly changes: readonly Change[];
   readonly runChanges: readonly RunChange[];
@@ -91,6 +98,7 @@ export interface History {
   readonly losses: readonly Loss[];
   readonly triggersLeft: number;
   readonly assetEvents: readonly AssetEventRow[];
+  readonly audits: readonly Audit[];
 }
 
 const MICROS = (what: string) => `(extract(epoch from ${what}) * 1000000)::float8`;
@@ -133,6 +141,9 @@ export async function readHistory(client: pg.Client): Promise<History> {
       select e.id::int as id, e.source_dag_id as "dagId", e.source_run_id as "runId", e.source_task_id as "taskId",
         (select count(*)::int from dagrun_asset_event t where t.event_id = e.id) as runs
       from asset_event e order by e.id`),
+    audits: await rows<Audit>(`
+      select event, dag_id as "dagId", run_id as "runId" from log
+      where event = 'trigger_dag_run' or event like 'mark run %' or event = 'delete run'`),
     triggersLeft: (await rows<{ n: number }>(`select count(*)::int as n from trigger`))[0]?.n ?? 0,
   };
 }

@@ -1,14 +1,15 @@
 // The invariants that hold of attempts: starts, epochs, edges, results. Each gives what breaks it, in words.
-import type { Acknowledged } from "../load/load.ts";
+import type { Acknowledged, Operated } from "../load/load.ts";
 import type { Done } from "../monkey/monkey.ts";
 import type { Effects } from "./effects.ts";
-import { DAGS, FINAL, isLegal, TICK_SECONDS } from "./expected.ts";
+import { CLOCK_CHANGES, DAGS, FINAL, isLegal, TICK_SECONDS } from "./expected.ts";
 import { isPerson, type Change, type History, type TaskRow } from "./history.ts";
 
 export interface Evidence {
   readonly history: History;
   readonly effects: Effects;
   readonly acknowledged: readonly Acknowledged[];
+  readonly operated: readonly Operated[];
   /** `dag/run` that a person cleared or marked. */
   readonly touched: ReadonlySet<string>;
   /** `dag/run` that a person deleted, or tried to. */
@@ -199,15 +200,44 @@ export const acknowledgedIsThere: Invariant = ({ history, acknowledged, deleted 
   ];
 };
 
+/** A request that had its answer is in the audit log, and one that was repeated under its key is there once. */
+export const acknowledgedIsAudited: Invariant = ({ history, acknowledged, operated }) => {
+  const nameOfAudit = (of: Operated) => `${of.event} of ${of.dagId}/${of.runId}`;
+  const audits = groupBy(history.audits, nameOfAudit);
+  const triggered = acknowledged.map((ack) => ({ event: "trigger_dag_run", dagId: ack.dagId, runId: ack.runId }));
+  return [
+    ...[...groupBy(operated, nameOfAudit)]
+      .filter(([name, done]) => (audits.get(name)?.length ?? 0) < done.length)
+      .map(
+        ([name, done]) =>
+          `${name} was acknowledged ${done.length} times, and is in the audit log ${audits.get(name)?.length ?? 0} times`,
+      ),
+    ...triggered
+      .map((of) => [nameOfAudit(of), audits.get(nameOfAudit(of))?.length ?? 0] as const)
+      .filter(([, times]) => times !== 1)
+      .map(([name, times]) => `${name} is in the audit log ${times} times`),
+  ];
+};
+
 export const everySlotOnce: Invariant = ({ history }) => {
   const slots = history.runs
     .filter((run) => run.dagId === "chaos_ticking" && run.type === "scheduled")
     .map((run) => run.logicalDate ?? 0)
     .toSorted((a, b) => a - b);
-  return slots.slice(1).flatMap((slot, i) => {
+  const gaps = slots.slice(1).flatMap((slot, i) => {
     const gap = slot - (slots[i] as number);
     return gap === TICK_SECONDS * 1000
       ? []
       : [`after ${new Date(slots[i] as number).toISOString()} comes a run ${gap} ms later`];
   });
+  return [
+    ...gaps,
+    ...Object.entries(CLOCK_CHANGES).flatMap(([dagId, wanted]) => {
+      const dates = history.runs.filter((run) => run.dagId === dagId && run.type === "scheduled");
+      const found = dates.map((run) => new Date(run.logicalDate ?? 0).toISOString().slice(0, 16)).toSorted();
+      return found.join() === wanted.join()
+        ? []
+        : [`${dagId} has runs of ${found.join()}, and not of ${wanted.join()}`];
+    }),
+  ];
 };

@@ -7,6 +7,14 @@ import { Random } from "../random.ts";
 import type { Fleet } from "../rig/fleet.ts";
 import { ApiClient } from "./api-client.ts";
 
+/** What a person did to a run, and was told that it was done. */
+export interface Operated {
+  /** As the audit log calls it. */
+  readonly event: string;
+  readonly dagId: string;
+  readonly runId: string;
+}
+
 export interface Acknowledged {
   readonly dagId: string;
   readonly runId: string;
@@ -23,6 +31,7 @@ const MOST_OPEN_RUNS = 16;
 
 export class Load {
   readonly acknowledged: Acknowledged[] = [];
+  readonly operated: Operated[] = [];
   readonly refused: string[] = [];
   /** Runs that a person changed: what ends in them may not be the tasks' own doing. */
   readonly touched = new Set<string>();
@@ -97,25 +106,32 @@ export class Load {
       const recent = this.acknowledged.slice(-12);
       if (recent.length === 0) continue;
       const { dagId, runId } = this.#random.pick(recent);
-      const run = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
+      const of = { dagId, runId };
+      const run = pathOf(of);
       const choice = this.#random.below(8);
       this.touched.add(`${dagId}/${runId}`);
       if (choice === 7) {
         this.deleted.add(`${dagId}/${runId}`);
-        await this.#api.send("DELETE", run);
-      } else if (choice === 6) await this.#race(run);
-      else if (choice <= 1) await this.#api.send("PATCH", run, { state: this.#random.pick(["success", "failed"]) });
+        const answer = await this.#api.send("DELETE", run);
+        if (answer?.status === 204) this.operated.push({ event: "delete run", ...of });
+      } else if (choice === 6) await this.#race(of);
+      else if (choice <= 1) await this.#mark(of, this.#random.pick(["success", "failed"]));
       else if (choice <= 3) await this.#api.send("POST", `${run}/clear`, { dry_run: false, only_failed: true });
-      else await this.clearOne({ dagId, runId });
+      else await this.clearOne(of);
     }
   }
 
+  async #mark(of: Omit<Operated, "event">, state: string): Promise<void> {
+    const answer = await this.#api.send("PATCH", pathOf(of), { state });
+    if (answer?.status === 200) this.operated.push({ event: `mark run ${state}`, ...of });
+  }
+
   /** Two people at once, of whom one clears what the other marks. */
-  async #race(run: string): Promise<void> {
+  async #race(of: Omit<Operated, "event">): Promise<void> {
     await Promise.all([
-      this.#api.send("PATCH", run, { state: "failed" }),
-      this.#api.send("POST", `${run}/clear`, { dry_run: false, only_failed: false }),
-      this.#api.send("PATCH", run, { state: "success" }),
+      this.#mark(of, "failed"),
+      this.#api.send("POST", `${pathOf(of)}/clear`, { dry_run: false, only_failed: false }),
+      this.#mark(of, "success"),
     ]);
   }
 
@@ -150,9 +166,17 @@ export class Load {
           await Promise.race([broker.send(queue, messages, { again: true }), sleep(500)]);
         }
         await broker.close();
+        // And what is no message at all.
+        await this.#fleet.servers.redisCommand(async (redis) => {
+          await redis.rpush("millrace:wake", "{no wake", JSON.stringify([{ dagRunId: "x" }, 7]));
+          await redis.publish("millrace:signal", "{no signal");
+        });
       } catch {
         // A server is away: there is nothing to repeat.
       }
     }
   }
 }
+
+const pathOf = ({ dagId, runId }: Omit<Operated, "event">): string =>
+  `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
