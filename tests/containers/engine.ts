@@ -11,9 +11,12 @@ export interface Engine {
 
 export type Environment = Readonly<Record<string, string>>;
 
+/** Whether there is an engine. */
+export const answers = async (): Promise<boolean> => await succeeds(["docker", "info"]);
+
 /** Undefined when there is none, with a line that says what is missing. */
 export async function findEngine(): Promise<{ readonly engine: Engine } | { readonly missing: string }> {
-  if (!(await succeeds(["docker", "info"]))) return { missing: "no container engine answers `docker info`" };
+  if (!(await answers())) return { missing: "no container engine answers `docker info`" };
   for (const compose of [["docker", "compose"], ["docker-compose"]]) {
     if (!(await succeeds([...compose, "version"]))) continue;
     return {

@@ -22,6 +22,7 @@ if [ "$1" = rm ]; then
   exit 0
 fi
 name=$4
+for arg in "$@"; do [ "$before" = --env-file ] && cp "$arg" env-seen; before=$arg; done
 while [ "$1" != IMAGE ]; do shift; done
 shift
 # As an engine does: the container is no child of the program that asks for it.
@@ -62,7 +63,12 @@ test("the command, the environment and volumes are templates that no shell reads
   expect(outcome).toEqual({ kind: "success", returnValue: "$(id); a b 2026-01-01 only" });
   const ran = (await calls()).find((line) => line.startsWith("run "));
   expect(ran).toMatch(/^run --rm --name millrace-[0-9a-f]{24} --pull missing --label millrace.dag=container_1 /);
-  expect(ran).toContain("--env TARGET --env DOCKER_HOST=elsewhere --volume /data/2026-01-01:/data:ro --workdir /data");
+  // What the engine's own program would read goes by a file, and no value is in the list of processes.
+  expect(ran).toMatch(/--env TARGET --env-file (\S+) --volume \/data\/2026-01-01:\/data:ro --workdir \/data/);
+  expect(ran).not.toContain("elsewhere");
+  expect(await readFile(join(folder, "env-seen"), "utf8")).toBe("DOCKER_HOST=elsewhere\n");
+  const file = / --env-file (\S+)/.exec(ran ?? "")?.[1] ?? "";
+  await expect(readFile(file)).rejects.toThrow("ENOENT");
   expect(ran).toContain("--memory 64m --cpus 0.5 --init IMAGE sh -c");
   expect(await containers()).toEqual([]);
 });
@@ -72,8 +78,11 @@ test("exit codes fail or skip the task, and say what they mean", async () => {
     kind: "failed",
     error: { name: "ContainerFailed", message: "the container ended with exit code 3" },
   });
-  expect(await run({ command: ["sh", "-c", "exit 125"] })).toMatchObject({
-    error: { message: expect.stringContaining("could not start the container") as string },
+  const said = "echo 'docker: there is no such image.' >&2; echo \"See 'docker run --help'.\" >&2; exit 125";
+  expect(await run({ command: ["sh", "-c", said] })).toMatchObject({
+    error: {
+      message: `${engine} could not start the container (exit code 125): docker: there is no such image.`,
+    },
   });
   expect(await run({ command: ["sh", "-c", "exit 7"], skipOnExitCode: [7] })).toMatchObject({ kind: "skipped" });
   expect(await run({ engine: join(folder, "nowhere") })).toMatchObject({
@@ -99,6 +108,9 @@ test("a task that has to stop takes its container with it", async () => {
 test("nothing that a template gives becomes an option of the engine", async () => {
   expect(await run({ image: "--privileged" })).toMatchObject({
     error: { message: 'image: "--privileged" is no name' },
+  });
+  expect(await run({ env: { HTTPS_PROXY: "a\n--privileged" } })).toMatchObject({
+    error: { message: expect.stringContaining("HTTPS_PROXY has a line break") as string },
   });
   expect(await run({ volumes: [{ source: "/:/host", target: "/x" }] })).toMatchObject({
     error: { message: expect.stringContaining("have no colon") as string },

@@ -2,7 +2,10 @@
 // attempt has to stop, and by a watcher when the process that runs the attempt is killed.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { NoArguments } from "../authoring/handlers.ts";
 import { SkipTask } from "../errors/task-signals.ts";
 import { anything, checkOptions, oneOf, show, type Check } from "../reading/checks.ts";
@@ -91,12 +94,14 @@ async function runContainer(
   const engine = options.engine ?? "docker";
   const name = `millrace-${createHash("sha256").update(context.idempotencyKey).digest("hex").slice(0, 24)}`;
   const env = { ...contextEnv(scope), ...textsField(fields, "env") };
-  const { args, processEnv } = runArguments(name, options, fields, env, context);
-  // A worker that was lost in this very try may have left it.
-  await remove(engine, name);
-  const watcher = watchOver(engine, name);
+  const { file, drop } = await writeEngineVariables(env);
+  const watcher = watchOver(engine, name, file);
+  let lastError = "";
   try {
+    // A worker that was lost in this very try may have left it.
+    await remove(engine, name);
     host.signal.throwIfAborted();
+    const { args, processEnv } = runArguments(name, options, fields, { env, file }, context);
     const exit = await runProcess({
       file: engine,
       args,
@@ -104,7 +109,10 @@ async function runContainer(
       cwd: "/",
       encoding: "utf-8",
       signal: host.signal,
-      onLine: (stream, line) => host.log("info", line, { stream }),
+      onLine: (stream, line) => {
+        host.log("info", line, { stream });
+        if (stream === "stderr" && line.trim() !== "" && !ENGINE_ADVICE.test(line)) lastError = line.trim();
+      },
       onGroup: (pid, state) => host.processGroup?.(pid, state),
     });
     host.signal.throwIfAborted();
@@ -112,43 +120,68 @@ async function runContainer(
     if (exit.code !== null && [options.skipOnExitCode ?? []].flat().includes(exit.code)) {
       throw new SkipTask(`the container ended with exit code ${exit.code}, which means skip`);
     }
-    throw new ContainerFailed(describeExit(engine, exit.code, exit.killedBy), exit.code);
+    throw new ContainerFailed(describeExit(engine, exit.code, exit.killedBy, lastError), exit.code);
   } finally {
     // `--rm` does it only when the engine's program lived to see the end.
     await remove(engine, name);
     watcher.dismiss();
+    await drop();
   }
 }
 
-function describeExit(engine: string, code: number | null, killedBy: string | null): string {
+const ENGINE_ADVICE = /^(See '|Run '|Unable to find image )/;
+
+/** @param said the engine's last words, which say what is missing */
+function describeExit(engine: string, code: number | null, killedBy: string | null, said: string): string {
   if (code === null) return `${engine} was ended by ${killedBy ?? "a signal"}`;
-  if (code === 125) return `${engine} could not start the container (exit code 125): its words are in the log`;
-  if (code === 126 || code === 127) return `the command cannot be run in the image (exit code ${code})`;
+  const why = said === "" ? "" : `: ${said}`;
+  if (code === 125) return `${engine} could not start the container (exit code 125)${why}`;
+  if (code === 126 || code === 127) return `the command cannot be run in the image (exit code ${code})${why}`;
   return `the container ended with exit code ${code}${code === 137 ? ": it was killed, as happens when its memory is full" : ""}`;
 }
 
-/** The engine's own program reads these: they reach the container as arguments and not through its environment. */
+/** The engine's own program reads these: they reach the container by a file and not through its environment. */
 const ENGINE_VARIABLES =
   /^(PATH|HOME|USER|TMPDIR|LD_.*|XDG_.*|DOCKER_.*|CONTAINERS?_.*|PODMAN_.*|BUILDAH_.*|.*_PROXY|.*_proxy|SSH_.*)$/;
 
-/** Exported for its test: what the engine's program is given. */
-export function runArguments(
+const isForEngine = (key: string): boolean => ENGINE_VARIABLES.test(key);
+
+/** A file that only this user can read, for variables that would mean something to the engine's program itself. */
+async function writeEngineVariables(
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly file: string | undefined; readonly drop: () => Promise<void> }> {
+  const own = Object.entries(env).filter(([key]) => isForEngine(key));
+  if (own.length === 0) return { file: undefined, drop: () => Promise.resolve() };
+  const broken = own.find(([, value]) => /[\r\n]/.test(value));
+  if (broken !== undefined) {
+    throw new TypeError(
+      `env: ${broken[0]} has a line break, and the engine's own program reads that variable too: give it another name`,
+    );
+  }
+  const folder = await mkdtemp(join(tmpdir(), "millrace-env-"));
+  const file = join(folder, "env");
+  await writeFile(file, own.map(([key, value]) => `${key}=${value}\n`).join(""), { mode: 0o600 });
+  return { file, drop: () => rm(folder, { recursive: true, force: true }) };
+}
+
+function runArguments(
   name: string,
   options: ContainerOptions<never>,
   fields: RenderedFields,
-  env: Readonly<Record<string, string>>,
+  { env, file }: { readonly env: Readonly<Record<string, string>>; readonly file: string | undefined },
   { dagId, taskId }: { readonly dagId: string; readonly taskId: string },
 ): { readonly args: readonly string[]; readonly processEnv: Readonly<Record<string, string>> } {
   const { entrypoint, workdir, network, user, memory, cpus, pull = "missing", args = [] } = options;
   const option = (flag: string, value: string | number | undefined) =>
     value === undefined ? [] : [flag, String(value)];
-  const isForEngine = (key: string): boolean => ENGINE_VARIABLES.test(key);
+  const byName = Object.entries(env).filter(([key]) => !isForEngine(key));
   return {
     args: [
       ...["run", "--rm", "--name", name, "--pull", pull],
       ...["--label", `millrace.dag=${dagId}`, "--label", `millrace.task=${taskId}`],
-      // By name alone, so that no value is in the list of processes.
-      ...Object.entries(env).flatMap(([key, value]) => ["--env", isForEngine(key) ? `${key}=${value}` : key]),
+      // By name alone or by a file, so that no value is in the list of processes.
+      ...byName.flatMap(([key]) => ["--env", key]),
+      ...option("--env-file", file),
       ...volumesOf(fields["volumes"]).flatMap((volume) => ["--volume", volume]),
       ...option("--workdir", workdir),
       ...option("--network", network),
@@ -162,7 +195,7 @@ export function runArguments(
     ],
     processEnv: {
       ...presentEnv(),
-      ...Object.fromEntries(Object.entries(env).filter(([key]) => !isForEngine(key))),
+      ...Object.fromEntries(byName),
     },
   };
 }
@@ -197,13 +230,14 @@ function remove(engine: string, name: string): Promise<void> {
 }
 
 /**
- * Removes the container when this process ends without saying so. Nobody's child and in a group of its own, it outlives
+ * Removes the container, and the file of its variables, when this process ends without saying so. Nobody's child and in a group of its own, it outlives
  * what kills this process, and learns of it by the end of a pipe. That is none of its first three: Node closes the input of
  * a child that has ended, as the shell does that puts the watcher into the background.
  */
-function watchOver(engine: string, name: string): { readonly dismiss: () => void } {
-  const script = '{ read -r done <&3 || exec "$@" >/dev/null 2>&1 3<&-; } &';
-  const child = spawn("sh", ["-c", script, "millrace-watcher", engine, "rm", "--force", name], {
+function watchOver(engine: string, name: string, file = ""): { readonly dismiss: () => void } {
+  const script = '{ read -r done <&3 || { [ -z "$1" ] || rm -rf "$1"; shift; exec "$@" >/dev/null 2>&1 3<&-; }; } &';
+  const folder = file === "" ? "" : dirname(file);
+  const child = spawn("sh", ["-c", script, "millrace-watcher", folder, engine, "rm", "--force", name], {
     stdio: ["ignore", "ignore", "ignore", "pipe"],
     detached: true,
   });
