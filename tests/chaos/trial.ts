@@ -149,7 +149,13 @@ const asBroken = (invariant: string, by: readonly string[]): Broken[] => (by.len
 async function comesToRest(fleet: Fleet): Promise<{ readonly left: string[]; readonly last: string }> {
   const open = `
     select format('run %s of %s is %s: %s', r.run_id, r.dag_id, r.state, coalesce((
-      select string_agg(i.task_id || ' ' || i.state, ', ') from task_instance i
+      select string_agg(concat_ws(' ', i.task_id, i.state, t.waits), ', ') from task_instance i
+      left join lateral (
+        select format('(answered %s, its triggerer %s heard of %s ago)', coalesce(h.responded_at::text, 'never'),
+          t.triggerer_id, now() - j.latest_heartbeat) as waits
+        from trigger t left join hitl_detail h on h.ti_id = i.id left join job j on j.id = t.triggerer_id
+        where t.id = i.trigger_id
+      ) t on true
       where i.dag_run_id = r.id and i.state not in ('success', 'failed', 'skipped', 'upstream_failed')), '-')) as what
     from dag_run r where r.state in ('queued', 'running')
     union all
