@@ -45,6 +45,8 @@ const MEMBERS: readonly (readonly [name: string, kind: MemberKind])[] = [
   ["dag-processor-1", "dag-processor"],
 ];
 
+const READY_MS = 120_000;
+
 export interface FleetOptions {
   /** Instead of the fast times. */
   readonly env?: Readonly<Record<string, string>>;
@@ -181,8 +183,6 @@ export class Fleet {
 
   /** Every link, every process and both servers as they should be. */
   async heal(): Promise<void> {
-    // An upgrade ends: whoever is old still is replaced.
-    for (const member of this.members) if (member.isOther) member.terminate();
     for (const member of this.members) {
       member.thaw();
       await member.setClock(0);
@@ -193,6 +193,8 @@ export class Fleet {
     await this.servers.redisCommand((redis) => redis.config("SET", "maxmemory", "0"));
     await giveBack(this.servers);
     await Promise.all(this.members.map((member) => member.ready()));
+    // An upgrade ends: whoever is old still is replaced.
+    await Promise.all(this.members.filter(({ isOther }) => isOther).map((member) => member.restart(READY_MS)));
   }
 
   async stop(): Promise<void> {
