@@ -10,7 +10,7 @@ import { rowOf } from "./fixtures/small-dag.ts";
 vi.setConfig({ testTimeout: 180_000 });
 const { db, race } = await openRaces();
 
-const B = { runId: "run0", taskId: "b" };
+const B = { runId: "run0", taskId: "b", mapIndex: -1 };
 const silent = async () =>
   await db.read("update task_instance set latest_heartbeat = now() - interval '1 h' where state = 'running'");
 const sweep: Act<number> = async (on, product) => (await act(on, product, handleLostAttempts)).length;

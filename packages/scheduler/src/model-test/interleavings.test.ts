@@ -122,7 +122,7 @@ test("a mark stands over a result that came first, and has the worker stopped ot
 test("two schedulers told of the last two upstreams schedule what waits for both, once", async () => {
   await race({
     tasks: { a: {}, b: {}, c: { upstream: ["a", "b"] } },
-    arrange: at({ kind: "claim", at: [A, { runId: "run0", taskId: "b" }] }),
+    arrange: at({ kind: "claim", at: [A, { runId: "run0", taskId: "b", mapIndex: -1 }] }),
     first: examine("a", true),
     second: examine("b", true),
     check: async (product) => {

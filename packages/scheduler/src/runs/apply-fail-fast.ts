@@ -2,6 +2,7 @@
 import { loadRuns, markAttempts, stopAttempts, type TaskInstanceSnapshot } from "@millrace/shared/db";
 import { decideChanges, failFast, type FailFast } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
+import { addLists } from "./add-lists.ts";
 import type { Case } from "./examine-runs.ts";
 
 /** Writes it, decides anew what follows in those runs, and gives the attempts that workers have to stop. */
@@ -30,7 +31,16 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
   for (const { c, all, end } of ends) {
     const skip = end.skip.filter((ti) => ids.has(ti.id));
     c.isCutShort = skip.length > 0;
-    decideAnew(c, all, { ...end, skip });
+    readAnew(c, all, { ...end, skip });
+  }
+  await addLists(
+    deps.tx,
+    ends.flatMap(({ c }) => (c.graph.isMapped ? [...c.known.keys()].map((id) => ({ c, id })) : [])),
+  );
+  for (const { c } of ends) {
+    const { changes, expansions } = decideChanges(c.graph, c.known, c.graph.tasks.keys(), c.past);
+    c.changes = changes;
+    c.expansions = expansions;
   }
   const stop = ends.flatMap(({ end }) => end.stop.map((ti) => ({ ti, reason: end.reason })));
   if (stop.length === 0) return [];
@@ -48,16 +58,12 @@ export async function applyFailFast(deps: ActorDeps, cases: readonly Case[]): Pr
  * somebody else changed since it was read (another scheduler may have queued it) was not skipped, and keeps the run open:
  * the next look at the run ends it.
  */
-function decideAnew(
-  c: Case,
-  all: readonly TaskInstanceSnapshot[],
-  { skip, stop }: FailFast<TaskInstanceSnapshot>,
-): void {
+function readAnew(c: Case, all: readonly TaskInstanceSnapshot[], { skip, stop }: FailFast<TaskInstanceSnapshot>): void {
   c.known.clear();
   for (const id of c.graph.tasks.keys()) c.known.set(id, []);
   for (const ti of all) {
     const state = skip.includes(ti) ? "skipped" : stop.includes(ti) ? "shutdown" : ti.state;
     c.known.get(ti.taskId)?.push({ ...ti, state });
   }
-  c.changes = decideChanges(c.graph, c.known, c.graph.tasks.keys(), c.past).changes;
+  c.isReadAnew = true;
 }

@@ -5,7 +5,6 @@ import type { TaskSpec } from "@millrace/sdk/spec";
 import {
   applyDecisions,
   finishRuns,
-  loadLists,
   loadMappedTasks,
   loadPast,
   loadRuns,
@@ -20,7 +19,6 @@ import {
 } from "@millrace/shared/db";
 import {
   decideChanges,
-  isFinished,
   judgeLeaves,
   judgeRun,
   type Change,
@@ -31,6 +29,7 @@ import {
 import { messageOf } from "@millrace/shared/errors";
 import { Cipher, sealKept, triggerPlace } from "@millrace/shared/secrets";
 import type { ActorDeps } from "../deps.ts";
+import { addLists } from "./add-lists.ts";
 import { applyFailFast } from "./apply-fail-fast.ts";
 import { writeExpansions } from "./expand-cases.ts";
 import type { LookedAt } from "./large-tasks.ts";
@@ -49,7 +48,7 @@ export interface Examined {
   readonly finished: readonly FinishedRun[];
   /** Attempts that workers have to stop. */
   readonly stopped: readonly string[];
-  /** Runs that may have waited for what changed here. */
+  /** Runs to look at next: they may have waited for what changed here. */
   readonly next: readonly number[];
 }
 
@@ -64,6 +63,8 @@ export interface Case {
   changes: readonly Change<TaskInstanceSnapshot>[];
   /** Its rest was skipped, because its DAG fails fast. */
   isCutShort: boolean;
+  /** For that it was read whole, whatever changed. */
+  isReadAnew: boolean;
   /** Its examination failed: nothing of it is written. */
   isBroken: boolean;
   /** What becomes of mapped tasks before those changes are made. */
@@ -78,8 +79,14 @@ export interface Decided {
 
 export async function decideExamined(deps: ActorDeps, targets: readonly Target[]): Promise<Decided> {
   if (targets.length === 0) return { cases: [], stopped: [] };
-  const cases = await expandCases(deps, await openCases(deps, targets));
-  return { cases, stopped: await applyFailFast(deps, cases) };
+  return await carryOn(deps, await openCases(deps, targets));
+}
+
+/** Expands mapped tasks of which that is due, and ends what a failure ends. Whoever calls it has locked the runs. */
+export async function carryOn(deps: ActorDeps, opened: readonly Case[]): Promise<Decided> {
+  const cases = await expandCases(deps, opened);
+  const stopped = await applyFailFast(deps, cases);
+  return { cases: await expandCases(deps, cases), stopped };
 }
 
 /** The tasks whose instances were read, with their numbers, of runs in which any is mapped. */
@@ -105,11 +112,13 @@ export async function writeExamined(deps: ActorDeps, { cases, stopped }: Decided
   return { ...applied, stopped, finished, next };
 }
 
-/** The runs after those in which something changed that they depend on. */
+/** The runs after those in which something changed that they depend on, and those that a task of their own ends now. */
 async function runsAfter(deps: ActorDeps, cases: readonly Case[]): Promise<number[]> {
+  const failing = cases.filter((c) => c.graph.spec.failFast && c.changes.some(({ to }) => to === "failed"));
+  const again = failing.map((c) => c.target.run.id);
   const told = cases.filter((c) => c.graph.pastTasks.length > 0 && hasChanged(c));
-  if (told.length === 0) return [];
-  return (await deps.tx.run(nextRuns, [told.map((c) => c.target.run.id)])).map((row) => row.id);
+  if (told.length === 0) return again;
+  return [...again, ...(await deps.tx.run(nextRuns, [told.map((c) => c.target.run.id)])).map((row) => row.id)];
 }
 
 const hasChanged = ({ target, changes, isCutShort }: Case) =>
@@ -129,7 +138,14 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
         deps.log.error({ dag, run, cause: deps.versions.whyNot(versionId) }, "the DAG version of a run cannot be used");
       return [];
     }
-    const nothing = { past: undefined, changes: [], expansions: [], isCutShort: false, isBroken: false };
+    const nothing = {
+      past: undefined,
+      changes: [],
+      expansions: [],
+      isCutShort: false,
+      isReadAnew: false,
+      isBroken: false,
+    };
     return [{ target, graph, known: new Map(), ...nothing }];
   });
   const past = await loadPast(
@@ -145,8 +161,8 @@ export async function openCases(deps: ActorDeps, targets: readonly Target[]): Pr
   return cases.filter((c) => !c.isBroken);
 }
 
-/** Expands mapped tasks of which that is due, and decides anew what follows. Whoever calls it has locked the runs. */
-export async function expandCases(deps: ActorDeps, cases: readonly Case[]): Promise<readonly Case[]> {
+/** Expands mapped tasks, and decides anew what follows. */
+async function expandCases(deps: ActorDeps, cases: readonly Case[]): Promise<readonly Case[]> {
   for (let open = cases; ;) {
     open = open.filter((c) => c.expansions.length > 0);
     if (open.length === 0) return cases.filter((c) => !c.isBroken);
@@ -189,8 +205,8 @@ function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly
   return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 
-const candidatesOf = ({ target, graph }: Case): Iterable<string> =>
-  target.changed === null
+const candidatesOf = ({ target, graph, isReadAnew }: Case): Iterable<string> =>
+  target.changed === null || isReadAnew
     ? graph.tasks.keys()
     : target.changed.flatMap((id) => [id, ...(graph.tasks.get(id)?.watchedBy ?? [])]);
 
@@ -231,10 +247,7 @@ async function loadMissing(deps: ActorDeps, wanted: ReadonlyMap<Case, ReadonlySe
   const rows = await Promise.all([load(loadTasks, few), load(loadMappedTasks, many)]);
   for (const [c, ids] of wanted) for (const id of ids) c.known.set(id, []);
   keep([...wanted.keys()], rows.flat());
-  await addLists(
-    deps,
-    keys.filter(({ c, id }) => c.graph.isMapped && (c.graph.tasks.get(id)?.listPaths.length ?? 0) > 0),
-  );
+  await addLists(deps.tx, keys);
 }
 
 /** Of a task that is mapped by its group the instances are told apart: each is looked at by those of its own index. */
@@ -242,21 +255,6 @@ const isMappedByItself = ({ graph }: Case, id: string): boolean => {
   const node = graph.tasks.get(id);
   return node?.mapping !== undefined && node.mapGroup === undefined;
 };
-
-/** Tells of ended tasks how long the lists are that they returned. */
-async function addLists(deps: ActorDeps, keys: readonly { readonly c: Case; readonly id: string }[]): Promise<void> {
-  const ended = keys.filter(({ c, id }) => (c.known.get(id) ?? []).every(({ state }) => isFinished(state)));
-  if (ended.length === 0) return;
-  const lists = await loadLists(
-    deps.tx,
-    ended.map(({ c, id }) => ({ dagRunId: c.target.run.id, graph: c.graph, taskId: id })),
-  );
-  for (const [i, { c, id }] of ended.entries()) {
-    const [first, ...rest] = c.known.get(id) ?? [];
-    const found = lists[i];
-    if (first !== undefined && found !== undefined) c.known.set(id, [{ ...first, lists: found }, ...rest]);
-  }
-}
 
 function keep(cases: readonly Case[], rows: readonly TaskInstanceSnapshot[]): void {
   const byRun = new Map(cases.map((c) => [c.target.run.id, c]));

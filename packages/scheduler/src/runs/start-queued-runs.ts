@@ -14,8 +14,7 @@ import {
 } from "@millrace/shared/db";
 import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
-import { applyFailFast } from "./apply-fail-fast.ts";
-import { expandCases, NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
+import { carryOn, NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
 
 const RUNS_LOOKED_AT_PER_DAG = 50;
 const LOOKED_AT_BEYOND_ROOM = 5;
@@ -61,8 +60,7 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
     })
     .map(({ c }) => c);
   if (admitted.length > 0) await deps.tx.run(startRuns, [admitted.map((c) => c.target.run.id).sort((a, b) => a - b)]);
-  const started = await expandCases(deps, admitted);
-  const examined = await writeExamined(deps, { cases: started, stopped: await applyFailFast(deps, started) });
+  const examined = await writeExamined(deps, await carryOn(deps, admitted));
   const finished =
     empty.length === 0
       ? []

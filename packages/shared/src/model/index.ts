@@ -25,6 +25,7 @@ export { canStart } from "./can-start.ts";
 export * from "./run-state.ts";
 export { viewOf } from "./run-view.ts";
 export * from "./select-tasks.ts";
+export { followIndexes, type MapIndexes } from "./follow-indexes.ts";
 export * from "./task-state.ts";
 export { clockRemarks, localTime, zoneOf } from "./timetable/clock-remarks.ts";
 export { cronTicks, type CronTicks } from "./timetable/cron-ticks.ts";

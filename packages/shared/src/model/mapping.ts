@@ -86,12 +86,14 @@ function lengthOfList(
   { taskId, path }: MappedOver,
   instances: readonly TaskSnapshot[],
 ): number | Extract<MapLength, { kind: "never" }> {
-  const length = instances.find((ti) => ti.lists !== undefined)?.lists?.[listKey(path)] ?? null;
-  if (typeof length === "number") return length;
-  const state = instances[0]?.state ?? "removed";
-  if (length === null && state !== "success") {
+  const whole = instances.find((ti) => ti.mapIndex < 0);
+  const state = whole?.state ?? (instances.length === 0 ? "removed" : "success");
+  // What an earlier try of it returned does not count, nor does a mapped task that failed before it was expanded.
+  if (state !== "success") {
     return never(state === "skipped" ? "skipped" : "upstream_failed", { kind: "expansion", taskId, state });
   }
+  const length = instances.find((ti) => ti.lists !== undefined)?.lists?.[listKey(path)] ?? null;
+  if (typeof length === "number") return length;
   const what = path.length === 0 ? taskId : `${path.join(".")} of ${taskId}`;
   const is = length === null ? "nothing was returned" : `it is ${length.is}`;
   return never("failed", { kind: "not_expandable", reason: `it is mapped over ${what}, which is no list: ${is}` });

@@ -51,6 +51,37 @@ describe("a clear takes", () => {
     expect(tasks.map((task) => `${task.taskId} ${task.mapIndex}`).sort()).toEqual(["clean -1", "load 1", "report -1"]);
   });
 
+  test("in a mapped group what has the same index, and all instances wherever a way leads out of the group", async () => {
+    const mapping = { kind: "expand", lists: [] } as const;
+    const dag = await seedDag(
+      db,
+      "mapped",
+      {
+        a: { mapGroupId: "g" },
+        b: { mapGroupId: "g", upstream: ["a"] },
+        c: { mapGroupId: "g", upstream: ["b"] },
+        outside: { upstream: ["a"], mapping },
+        again: { mapGroupId: "g", upstream: ["c", "outside"] },
+      },
+      {},
+      [{ groupId: "g", mapping }],
+    );
+    const mapped = await seedRun(db, dag, "r1");
+    for (const id of ["a", "b", "c", "outside", "again"])
+      for (const map_index of [0, 1]) await seedTask(db, mapped, id, { state: "success", map_index });
+    const chosen = async (given: Partial<ClearRequest>) =>
+      (await clear({ dagId: "mapped", dryRun: true, ...given })).tasks
+        .map((task) => `${task.taskId} ${task.mapIndex}`)
+        .sort()
+        .join();
+    const b1 = { taskIds: ["b"], mapIndexes: { b: [1] } };
+    expect(await chosen(b1)).toBe("b 1");
+    expect(await chosen({ ...b1, downstream: true })).toBe("again 1,b 1,c 1");
+    expect(await chosen({ ...b1, upstream: true })).toBe("a 1,b 1");
+    const a0 = { taskIds: ["a"], mapIndexes: { a: [0] }, downstream: true };
+    expect(await chosen(a0)).toBe("a 0,again 0,again 1,b 0,c 0,outside 0,outside 1");
+  });
+
   test.each([
     [{ dagId: "nope" }, "DAG_NOT_FOUND"],
     [{ runIds: ["nope"] }, "RUN_NOT_FOUND"],

@@ -3,9 +3,11 @@
 // unless it only looks: what a worker or scheduler does with them meanwhile comes before or after, never in between.
 import { AppError } from "../../errors/index.ts";
 import {
+  followIndexes,
   selectTasks,
   unknownTasks,
   type DagGraph,
+  type MapIndexes,
   type RunType,
   type TaskSelection,
   type TaskState,
@@ -23,8 +25,11 @@ export interface TargetSelection extends TaskSelection {
   /** Instead of run ids: runs by logical date, both ends included. */
   readonly from?: Date;
   readonly to?: Date;
-  /** Of mapped tasks, by task id, which instances; a task that is not here is meant with all it has. */
-  readonly mapIndexes?: Readonly<Record<string, readonly number[]>>;
+  /**
+   * Of mapped tasks, by task id, which instances; a task that is not here is meant with all it has, or if it comes before
+   * or after one in its mapped group with the instances of the same indexes.
+   */
+  readonly mapIndexes?: MapIndexes;
 }
 
 export interface TargetTask {
@@ -145,6 +150,12 @@ export async function findTargets(
     runs.length === 0
       ? []
       : await tx.run(lock ? lockTasksOf : selectTasksOf, [dagId, runs.map((run) => run.runId), [...taskIds]]);
-  const tasks = found.filter((task) => selection.mapIndexes?.[task.taskId]?.includes(task.mapIndex) !== false);
+  const indexesOf = new Map(
+    runs.map((run) => {
+      const own = graphs.get(run.versionId);
+      return [run.id, own === undefined ? undefined : followIndexes(own, selection, selection.mapIndexes)];
+    }),
+  );
+  const tasks = found.filter((task) => indexesOf.get(task.dagRunId)?.get(task.taskId)?.has(task.mapIndex) !== false);
   return { runs, tasks, graphs, newest: { id: newest.id, graph } };
 }

@@ -1,6 +1,6 @@
 // Mark: task instances get the state that somebody says. What a worker has is asked to stop and ends in that state. What
 // failed downstream because of them is cleared, so that the run goes on from there.
-import { HELD_TASK_STATES } from "../../model/index.ts";
+import { HELD_TASK_STATES, type MapIndexes } from "../../model/index.ts";
 import { AppError } from "../../errors/index.ts";
 import type { Database, Queryable } from "../database.ts";
 import type { DagVersions } from "../dag-versions.ts";
@@ -65,11 +65,19 @@ async function clearBehind(
   const taskIds = [...new Set(marked.map((task) => task.taskId))];
   const runIds = [...new Set(marked.map((task) => task.runId))];
   const kept = new Set(named.map((task) => task.taskId));
-  const behind = await findTargets(tx, versions, { dagId, runIds, taskIds, downstream: true }, true);
+  const mapIndexes = indexesOf(marked);
+  const behind = await findTargets(tx, versions, { dagId, runIds, taskIds, mapIndexes, downstream: true }, true);
   const failed = behind.tasks.filter(
     (task) => (task.state === "failed" || task.state === "upstream_failed") && !kept.has(task.taskId),
   );
   return await clearTargets(tx, behind, failed, { user });
+}
+
+/** Of tasks that are expanded, those that are marked. */
+function indexesOf(tasks: readonly TargetTask[]): MapIndexes {
+  const found: Record<string, number[]> = {};
+  for (const { taskId, mapIndex } of tasks) if (mapIndex >= 0) (found[taskId] ??= []).push(mapIndex);
+  return found;
 }
 
 const isHeld = (task: TargetTask): boolean => (HELD_TASK_STATES as readonly string[]).includes(task.state);
