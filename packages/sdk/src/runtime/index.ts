@@ -2,4 +2,3 @@ export { artifact } from "./artifact.ts";
 export * from "./protocol.ts";
 export { fieldAt } from "../values/codec.ts";
 export { findFile } from "../sensors/find-file.ts";
-export { renderMapIndex } from "./map-index-label.ts";

@@ -1,34 +1,81 @@
-// What `mapIndexTemplate` makes of one instance of a mapped task. The only place that reads such a template.
+// How an instance of a mapped task is shown in place of its index: its task's `mapIndexTemplate`, rendered before the
+// handler runs, and again after it, when there are also the names that it gave and what it returned. A label is for
+// people: what is wrong with it stands in the task's log, and the attempt goes on.
 import type { Json } from "../spec/index.ts";
+import { taskMembers } from "../templates/airflow-names.ts";
+import { DateValue } from "../templates/date-value.ts";
+import { ownInputs } from "../templates/field-inputs.ts";
+import { renderLine, type RenderedFields } from "../templates/render-fields.ts";
+import { TemplateError } from "../templates/template-error.ts";
+import { fromJson, Names, type Value } from "../templates/values.ts";
+import { encodeValue } from "../values/codec.ts";
+import type { TaskOutcome } from "./protocol.ts";
+import type { RunScope } from "./run-scope.ts";
 
-/** As the column is wide. */
-const MAX_LABEL = 250;
+export class MapIndexLabel {
+  readonly #template: string | undefined;
+  readonly #scope: RunScope;
+  readonly #inputs: Readonly<Record<string, Json>>;
+  #told: string | undefined;
 
-/** What a template can name, outermost first: `{{ file }}`, `{{ inputs.file }}`, `{{ result.rows }}`, `{{ map_index }}`. */
-export interface LabelValues {
-  readonly inputs: Readonly<Record<string, Json>>;
-  readonly mapIndex: number;
-  /** What the instance returned; absent before its end. */
-  readonly result?: Json | undefined;
-  readonly params: Readonly<Record<string, Json>>;
+  constructor(scope: RunScope, inputs: Readonly<Record<string, Json>>) {
+    this.#template = scope.context.mapIndex < 0 ? undefined : scope.taskSpec?.mapIndexTemplate;
+    this.#scope = scope;
+    this.#inputs = ownInputs(inputs);
+  }
+
+  /** What a name stands for may still be to come, so that one which is missing is nothing to speak of. */
+  async before(fields: RenderedFields): Promise<void> {
+    await this.#tell(fields, undefined, false);
+  }
+
+  /** An attempt that failed has more important things to say. */
+  async after(fields: RenderedFields, outcome: TaskOutcome): Promise<void> {
+    const isSuccess = outcome.kind === "success";
+    await this.#tell(fields, isSuccess ? outcome.returnValue : undefined, isSuccess);
+  }
+
+  async #tell(fields: RenderedFields, result: Json | undefined, isLast: boolean): Promise<void> {
+    const { host, context } = this.#scope;
+    if (this.#template === undefined || host.setMapIndexLabel === undefined) return;
+    try {
+      const names = this.#names(fields, result);
+      const label = await renderLine(this.#template, "mapIndexTemplate", this.#scope, this.#inputs, names);
+      if (label === "" || label === this.#told) return;
+      await host.setMapIndexLabel(label);
+      this.#told = label;
+    } catch (error) {
+      if (!isLast) return;
+      const message = error instanceof Error ? error.message : String(error);
+      const shown = this.#told === undefined ? `its index, ${context.mapIndex}` : `"${this.#told}" as before`;
+      host.log("warn", `this instance is shown by ${shown}: ${message}`);
+    }
+  }
+
+  /** What the handler gave is first, as in Airflow; an argument of the task is there by its name if nothing else is. */
+  #names(fields: RenderedFields, result: Json | undefined) {
+    const given = this.#scope.context.names;
+    return {
+      first: (name: string): Value | undefined => {
+        if (Object.hasOwn(given, name)) return valueOf(given[name]);
+        if (name !== "task") return undefined;
+        const options = Object.entries(fields).map(([field, value]): [string, Value] => [field, valueOf(value)]);
+        return new Names("task", { ...Object.fromEntries(options), ...taskMembers(this.#scope) });
+      },
+      last: (name: string): Value | undefined => {
+        if (name === "result") return result === undefined ? undefined : fromJson(result);
+        return Object.hasOwn(this.#inputs, name) ? fromJson(this.#inputs[name]) : undefined;
+      },
+    };
+  }
 }
 
-/** The label; undefined when a name in the template leads nowhere (yet), or nothing is left of it. */
-export function renderMapIndex(
-  template: string,
-  { inputs, mapIndex, result, params }: LabelValues,
-): string | undefined {
-  const values: Record<string, unknown> = { ...inputs, inputs, params, result, map_index: mapIndex, mapIndex };
-  let isComplete = true;
-  const label = template.replaceAll(/\{\{\s*([\p{L}\p{N}_$.]+)\s*\}\}/gu, (_all, path: string) => {
-    const value = path.split(".").reduce<unknown>(fieldOf, values);
-    if (value === undefined) isComplete = false;
-    return typeof value === "string" ? value : JSON.stringify(value);
-  });
-  return isComplete && label !== "" ? Array.from(label).slice(0, MAX_LABEL).join("") : undefined;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name]; // just seen to have it
+/** @throws TemplateError for what is no data */
+function valueOf(value: unknown): Value {
+  if (value instanceof Date) return new DateValue(value);
+  try {
+    return value === undefined ? null : fromJson(encodeValue(value));
+  } catch (error) {
+    throw new TemplateError(error instanceof Error ? error.message : String(error));
+  }
 }

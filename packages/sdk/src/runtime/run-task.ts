@@ -11,8 +11,10 @@ import { decide, decides } from "./decide.ts";
 import { createClient } from "./create-client.ts";
 import { describeError, outcomeOf } from "./outcome-of-error.ts";
 import { inputsOf } from "./lazy-list.ts";
+import { MapIndexLabel } from "./map-index-label.ts";
 import type { RunHost, RunRequest, TaskOutcome } from "./protocol.ts";
 import { ownInputs } from "../templates/field-inputs.ts";
+import type { RenderedFields } from "../templates/render-fields.ts";
 import { renderAndTell, templateScope } from "./render-task.ts";
 import { callEach, listOf } from "./run-callback.ts";
 import { assertRunning, runScopes, type RunScope } from "./run-scope.ts";
@@ -49,6 +51,12 @@ export async function runTask(
     ...templateScope(dag, task),
     hasEnded: false,
   };
+  let label: MapIndexLabel | undefined;
+  let fields: RenderedFields = {};
+  const end = async (outcome: TaskOutcome): Promise<TaskOutcome> => {
+    await label?.after(fields, outcome);
+    return outcome;
+  };
   try {
     host.signal.throwIfAborted();
     await announce(task, request, scope);
@@ -57,13 +65,15 @@ export async function runTask(
       // What an attempt does after a wait is told by the wait, and a mock needs no options.
       const isWhole = request.waited?.resumed === undefined && run === task.body.run;
       const inputs = inputsOf(request, host);
-      const fields = isWhole ? await renderAndTell(task, inputs, scope) : {};
+      label = new MapIndexLabel(scope, inputs);
+      fields = isWhole ? await renderAndTell(task, inputs, scope) : {};
+      await label.before(fields);
       host.signal.throwIfAborted();
       return run(ownInputs(inputs), scope, fields);
     });
-    return value instanceof Pause ? value.outcome : succeed(dag, task, request, value, outlets);
+    return await end(value instanceof Pause ? value.outcome : succeed(dag, task, request, value, outlets));
   } catch (thrown) {
-    return outcomeOf(thrown);
+    return await end(outcomeOf(thrown));
   } finally {
     scope.hasEnded = true;
   }

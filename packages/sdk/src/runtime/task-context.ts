@@ -28,6 +28,11 @@ export interface TaskContext {
   readonly triggeringAssetEvents: AssetEvents;
   /** What the success of this task will say of its `outlets`: extra data, partition keys, and what an alias stands for. */
   readonly outletEvents: OutletEvents;
+  /**
+   * Names that the handler gives values to, for the `mapIndexTemplate` of its task, which is rendered again when it has
+   * ended: `getContext().names["city"] = "Oslo"` for `"{{ city }}"`. Airflow's `context["city"] = "Oslo"`.
+   */
+  readonly names: Record<string, unknown>;
   /** What the run was started with. */
   readonly conf: Readonly<Record<string, Json>>;
   /** The DAG's params, overridden by `conf`. */
@@ -79,8 +84,9 @@ export function contextOf(
   return Object.freeze(
     Object.defineProperties(context, {
       triggeringAssetEvents: { value: eventsOf(request.triggeringAssetEvents ?? []) },
+      names: { value: {} },
       outletEvents: { value: outlets ?? new OutletCollector(taskId, [], undefined) },
-    }) as TaskContext, // with the two that were just defined
+    }) as TaskContext, // with those that were just defined
   );
 }
 

@@ -146,15 +146,17 @@ function dagNames({ context, dag }: RunScope): Names {
   });
 }
 
-function taskNames({ context, taskSpec }: RunScope): Names {
-  return new Names("task", {
+const taskNames = (scope: RunScope): Names => new Names("task", taskMembers(scope));
+
+export function taskMembers({ context, taskSpec }: RunScope): Readonly<Record<string, Value>> {
+  return {
     task_id: context.taskId,
     dag_id: context.dagId,
     owner: taskSpec?.owner ?? null,
     retries: taskSpec?.retries ?? 0,
     queue: taskSpec?.queue ?? null,
     pool: taskSpec?.pool ?? null,
-  });
+  };
 }
 
 function runNames({ context }: RunScope): Names {

@@ -12,7 +12,7 @@ import { Lookups } from "./lookups.ts";
 import { fieldInputName, isPlain, ownInputs, partsOf } from "./field-inputs.ts";
 import { isTemplate, MAX_DEPTH, parseTemplate } from "./parse-template.ts";
 import { TemplateError } from "./template-error.ts";
-import { toJson } from "./values.ts";
+import { toJson, type Value } from "./values.ts";
 
 /** An option of an operator that is a template, or a function that gives its value. */
 export interface TemplateField {
@@ -49,6 +49,32 @@ export async function renderFields(
     }
   }
   return rendered;
+}
+
+/** Names beside Airflow's: those that come before them, and those that are there if nothing else is. */
+export interface MoreNames {
+  readonly first: (name: string) => Value | undefined;
+  readonly last: (name: string) => Value | undefined;
+}
+
+/**
+ * One template, as a text.
+ * @param title what it is, for errors
+ * @throws TemplateError as `renderFields`
+ */
+export async function renderLine(
+  source: string,
+  title: string,
+  scope: RunScope,
+  inputs: Readonly<Record<string, Json>>,
+  more: MoreNames,
+): Promise<string> {
+  const lookups = new Lookups();
+  const known = airflowNames(scope, inputs, lookups);
+  const get = (name: string) => more.first(name) ?? known.get(name) ?? more.last(name);
+  const { taskId } = scope.context;
+  const how = { inputs, names: { ...known, get }, lookups, native: false, code: undefined, taskId };
+  return String(await renderText(source, title, how));
 }
 
 interface Rendering {

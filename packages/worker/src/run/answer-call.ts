@@ -23,6 +23,7 @@ import { announce, type Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
 import { bytesOf, type XComs } from "@millrace/shared/xcoms";
 import type { Call, ToChild } from "./ipc.ts";
+import type { Labels } from "./labels.ts";
 import { storeRenderedFields } from "./store-rendered-fields.ts";
 
 /** Values of a mapped task in one answer. */
@@ -39,6 +40,8 @@ export interface AnswerDeps {
   readonly secrets: Secrets;
   readonly xcoms: XComs;
   readonly config: Pick<Config, "core">;
+  /** Absent where nothing is mapped: for callbacks. */
+  readonly labels?: Labels;
 }
 
 /**
@@ -51,7 +54,7 @@ export async function answerCall(
   call: Call,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const { db, broker, versions, secrets, xcoms, config } = deps;
+  const { db, broker, versions, secrets, xcoms, config, labels } = deps;
   switch (call.method) {
     case "getXCom": {
       const { dagId, runId, taskId, mapIndex, key } = call.params;
@@ -119,6 +122,9 @@ export async function answerCall(
       if (lacking !== undefined) throw new Error(`there is no ${lacking.missing}`);
       return (await db.run(waitedExternalStates, [asked])).map(({ place: _place, ...state }) => state);
     }
+    case "setMapIndexLabel":
+      if (attempt !== undefined) await labels?.write(attempt, call.params.label);
+      return undefined;
     case "setRenderedFields":
       if (attempt !== undefined)
         await storeRenderedFields(db, attempt, call.params.fields, { config, redactor: secrets.redactor });

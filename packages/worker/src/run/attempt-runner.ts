@@ -82,7 +82,7 @@ export class AttemptRunner {
     this.#deps = deps;
     this.#versions = new DagVersions(deps.db, 1_000);
     this.#inputs = new Inputs(deps.db, deps.xcoms);
-    this.#labels = new Labels(deps.db, deps.log);
+    this.#labels = new Labels(deps.db, deps.secrets.redactor);
   }
 
   /** Stops every attempt and hands it back without using a try: the worker's time to drain is over. */
@@ -148,7 +148,6 @@ export class AttemptRunner {
         const asked = await patiently(() => requestOf({ ...this.#deps, inputs: this.#inputs }, attempt, node, graph));
         requireFit(asked, graph);
         request = asked;
-        await this.#labels.write(attempt, spec, asked);
         const artifactPath = await patiently(() => this.#deps.artifacts.path(attempt.artifactHash));
         child = await this.#deps.pool.acquire();
         if (stopped !== undefined) throw new Error("it was stopped before it began");
@@ -164,7 +163,12 @@ export class AttemptRunner {
           onLog: (line) => log.write(line.level, line.logger, line.message, line.fields),
           onCall: (call) => {
             const answer = () =>
-              answerCall({ ...this.#deps, versions: this.#versions }, attempt, call, signalOfCalls());
+              answerCall(
+                { ...this.#deps, versions: this.#versions, labels: this.#labels },
+                attempt,
+                call,
+                signalOfCalls(),
+              );
             // A run that was started must not be started again; the transaction repeats what it safely can. And of
             // statements on databases of others nobody here knows whether they may be repeated.
             return call.method === "triggerDagRun" || call.method === "runSql" ? answer() : patiently(answer);
@@ -201,7 +205,6 @@ export class AttemptRunner {
       // A handler that ended before it heard of the wish may still be the first: then its end is refused below.
       const ending = why?.kind === "asked" ? undefined : await this.#ending(attempt, spec, outcome, log, why);
       await log.settle();
-      if (request !== undefined) await this.#labels.write(attempt, spec, request, outcome);
       crashPoint("worker.handled");
       const isWritten = ending !== undefined && (await finisher.finish(attempt, ending));
       if (!isWritten) await this.#endAsWished(attempt, spec, log);

@@ -80,6 +80,7 @@ const hostOf = (signal: AbortSignal): RunHost => ({
   setAssetState: async (asset, key, value) =>
     void (await call({ method: "setAssetState", params: { asset, key, value } })),
   deleteAssetState: async (asset, key) => void (await call({ method: "deleteAssetState", params: { asset, key } })),
+  setMapIndexLabel: async (label) => void (await call({ method: "setMapIndexLabel", params: { label } })),
   setRenderedFields: async (fields) => void (await call({ method: "setRenderedFields", params: { fields } })),
   getPreviousSuccess: async () =>
     (await call({ method: "getPreviousSuccess", params: {} })) as unknown as PreviousRun | undefined,

@@ -80,6 +80,7 @@ export type Call =
   | { readonly method: "getAssetEvents"; readonly params: AssetEventsQuery }
   | { readonly method: "getAssetState" | "deleteAssetState"; readonly params: AssetStateKey }
   | { readonly method: "setAssetState"; readonly params: AssetStateKey & { readonly value: Json } }
+  | { readonly method: "setMapIndexLabel"; readonly params: { readonly label: string } }
   | { readonly method: "setRenderedFields"; readonly params: { readonly fields: Readonly<Record<string, Json>> } }
   | { readonly method: "getPreviousSuccess"; readonly params: Readonly<Record<string, never>> }
   | { readonly method: "runSql"; readonly params: SqlRequest }

@@ -1,51 +1,42 @@
-// The labels of mapped task instances whose task has a `mapIndexTemplate`: made of the inputs before the handler runs, and
-// again of what it returned. A label is for people: one that cannot be written keeps no attempt from its end.
-import { renderMapIndex, type RunRequest, type TaskOutcome } from "@millrace/sdk/runtime";
-import type { TaskSpec } from "@millrace/sdk/spec";
+// The labels of mapped task instances, as their children render them. Those of many are written at once.
 import { labelAttempts, type ClaimedAttempt, type Database } from "@millrace/shared/db";
-import { messageOf } from "@millrace/shared/errors";
 import { Batcher } from "@millrace/shared/lifecycle";
-import type { Logger } from "@millrace/shared/observability";
+import type { Redactor } from "@millrace/shared/secrets";
+
+/** In characters, as the column is wide. */
+const MAX_LABEL = 250;
+
+type Attempt = Pick<ClaimedAttempt, "id" | "epoch">;
 
 interface Item {
-  readonly attempt: ClaimedAttempt;
+  readonly attempt: Attempt;
   readonly label: string;
 }
 
 export class Labels {
-  readonly #log: Logger;
+  readonly #redactor: Pick<Redactor, "redactValue">;
   readonly #writes: Batcher<Item, undefined>;
 
-  constructor(db: Database, log: Logger) {
-    this.#log = log;
+  constructor(db: Database, redactor: Pick<Redactor, "redactValue">) {
+    this.#redactor = redactor;
     this.#writes = new Batcher({
       maxItems: 200,
       flush: async (items) => {
+        // What an attempt said last counts.
+        const last = [...new Map(items.map((item) => [item.attempt.id, item])).values()];
         await db.run(labelAttempts, [
-          items.map(({ attempt }) => attempt.id),
-          items.map(({ attempt }) => attempt.epoch),
-          items.map(({ label }) => label),
+          last.map(({ attempt }) => attempt.id),
+          last.map(({ attempt }) => attempt.epoch),
+          last.map(({ label }) => label),
         ]);
         return items.map(() => undefined);
       },
     });
   }
 
-  async write(attempt: ClaimedAttempt, spec: TaskSpec, request: RunRequest, outcome?: TaskOutcome): Promise<void> {
-    const template = spec.mapIndexTemplate;
-    if (template === undefined || request.mapIndex < 0) return;
-    const label = labelOf(template, request, outcome);
-    // What came of it says nothing new.
-    if (label === undefined || (outcome !== undefined && label === labelOf(template, request))) return;
-    try {
-      await this.#writes.add({ attempt, label });
-    } catch (error) {
-      this.#log.warn({ attempt: attempt.id, cause: messageOf(error) }, "the label of a mapped task was not written");
-    }
+  async write(attempt: Attempt, label: string): Promise<void> {
+    // Masked whole: half a secret would not be found. Postgres keeps no zero byte in a text.
+    const masked = String(this.#redactor.redactValue(label)).replaceAll("\u0000", "");
+    await this.#writes.add({ attempt, label: Array.from(masked).slice(0, MAX_LABEL).join("") });
   }
-}
-
-function labelOf(template: string, request: RunRequest, outcome?: TaskOutcome): string | undefined {
-  const result = outcome?.kind === "success" ? outcome.returnValue : undefined;
-  return renderMapIndex(template, { ...request, result });
 }

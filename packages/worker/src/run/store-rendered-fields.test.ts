@@ -5,6 +5,7 @@ import { Secrets } from "@millrace/shared/secrets";
 import { createLogger } from "@millrace/shared/observability";
 import { testDatabase } from "@millrace/testkit";
 import { afterAll, expect, test } from "vitest";
+import { Labels } from "./labels.ts";
 import { storeRenderedFields } from "./store-rendered-fields.ts";
 
 const database = await testDatabase();
@@ -76,4 +77,19 @@ test("secrets that this process knows, and what stands under names of secrets, a
   const shown = JSON.stringify(await fieldsOf(attempt.runId));
   expect(shown).toContain("echo some ***");
   expect(shown).not.toMatch(/hunter2|whatever/);
+});
+
+test("the label of an attempt is masked, cut, and written only as long as the attempt is the current one", async () => {
+  const attempt = await running(28);
+  redactor.add("a-long-secret");
+  const labels = new Labels(db, redactor);
+  const label = async () => (await getTaskInstance(db, { dagId: "d", taskId: "t", runId: "run_28" })).renderedMapIndex;
+  await Promise.all([labels.write(attempt, "first"), labels.write(attempt, "with a-long-secret \u0000")]);
+  expect(await label()).toBe("with *** ");
+  await labels.write(attempt, `${"\u{1f600}".repeat(246)}a-long-secret`);
+  expect(await label()).toBe(`${"\u{1f600}".repeat(246)}***`);
+  await labels.write({ ...attempt, epoch: attempt.epoch - 1 }, "late");
+  expect(await label()).toBe(`${"\u{1f600}".repeat(246)}***`);
+  await labels.write(attempt, "x".repeat(300));
+  expect(await label()).toBe("x".repeat(250));
 });

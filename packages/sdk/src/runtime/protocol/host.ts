@@ -39,6 +39,8 @@ export interface RunHost {
   deleteAssetState?(asset: AssetQuery, key: string): Promise<void>;
   /** The template fields of the attempt as they are rendered, to be shown to people. */
   setRenderedFields?(fields: Readonly<Record<string, Json>>): Promise<void>;
+  /** How a mapped instance is shown in place of its index. */
+  setMapIndexLabel?(label: string): Promise<void>;
   /** The newest run of the DAG before this one, by logical date, that succeeded; undefined when there is none. */
   getPreviousSuccess?(): Promise<PreviousRun | undefined>;
   /**
