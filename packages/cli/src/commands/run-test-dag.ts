@@ -25,7 +25,7 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
   const found = looksLikeFile(fileOrId)
     ? await findDagInFile(fileOrId, options.dag, io.cwd)
     : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
-  const { checkRunFits } = await import("@millrace/shared/db");
+  const { checkRunFits } = await import("@millrace/shared/params");
   checkRunFits(found.spec, options.conf ?? {});
   io.out(`${io.colors.bold(found.spec.dagId)}: ${found.spec.tasks.length} tasks\n`);
 

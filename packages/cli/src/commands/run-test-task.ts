@@ -25,6 +25,8 @@ export async function runTestTask(io: Io, fileOrId: string, taskId: string, opti
       where: `; it has ${tasks.map((task) => task.taskId).join(", ")}`,
     });
   }
+  const { checkRunFits } = await import("@millrace/shared/params");
+  checkRunFits(found.spec, options.conf ?? {});
   const capture = captureOutput<string>((_task, _stream, line) => io.out(`${line}\n`));
   const stop = listenForStop();
   const store = inProcessStore(io, config.core.max_xcom_bytes);

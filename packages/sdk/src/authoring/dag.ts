@@ -84,7 +84,8 @@ export class Dag extends TaskScope {
    *
    * @returns states, values, logs and errors of all tasks; what a handler throws is in them
    * @throws DagDefinitionError when the DAG cannot be read
-   * @throws AppError TASK_NOT_FOUND for a mock of a task that the DAG does not have
+   * @throws AppError TASK_NOT_FOUND for a mock of a task that the DAG does not have, RUN_PARAMS_INVALID with every violation
+   * of the params by conf, as a trigger of the DAG would be refused
    * @example
    * ```ts
    * const { state, tasks } = await dag.test({ mocks: { extract: [1, 2, 3] } });

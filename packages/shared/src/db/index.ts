@@ -23,4 +23,4 @@ export * from "./statements/dag-statements.ts";
 export * from "./statements/index.ts";
 export { keepRest, putPlans, readPlans } from "./timetable-plans.ts";
 export { triggerRunForTask } from "./trigger-run-for-task.ts";
-export { checkRunFits, triggerRun, type TriggeredRun, type TriggerRequest } from "./trigger-run.ts";
+export { triggerRun, type TriggeredRun, type TriggerRequest } from "./trigger-run.ts";

@@ -1,7 +1,6 @@
 // A run that a person or a program asks for. Unique by run id only: two in one second are both accepted, and none ever
 // stands in the way of a scheduled one.
 import { randomBytes } from "node:crypto";
-import type { Json } from "@millrace/sdk/spec";
 import { AppError, messageOf } from "../errors/index.ts";
 import {
   inferManualInterval,
@@ -11,7 +10,7 @@ import {
   type DagGraph,
   type Interval,
 } from "../model/index.ts";
-import { checkRunParams } from "../params/index.ts";
+import { checkRunFits } from "../params/index.ts";
 import { createRuns, type NewRun } from "./create-runs.ts";
 import type { DagVersions } from "./dag-versions.ts";
 import type { Database } from "./database.ts";
@@ -132,14 +131,6 @@ function planManualRun(
     user: request.user,
     ...(partitionKey === undefined ? {} : { partitionKey }),
   };
-}
-
-/** @throws AppError RUN_PARAMS_INVALID naming every violation. */
-export function checkRunFits(spec: DagGraph["spec"], conf: Readonly<Record<string, unknown>>): void {
-  const { violations } = checkRunParams(spec, conf as Readonly<Record<string, Json>>); // as it will be stored
-  if (violations.length === 0) return;
-  const list = violations.map((violation) => `  - ${violation}`).join("\n");
-  throw new AppError("RUN_PARAMS_INVALID", { dagId: spec.dagId, violations: list });
 }
 
 function checkRunId(runId: string): void {

@@ -1,6 +1,7 @@
 // Values that people give under names, checked against the JSON Schema of each name: the params of a DAG, and the form of
 // a question. Every violation is told, not only the first.
 import type { DagSpec, Json } from "@millrace/sdk/spec";
+import { AppError } from "../errors/index.ts";
 import { Ajv, type ValidateFunction } from "ajv";
 import { default as formats } from "ajv-formats";
 
@@ -52,6 +53,17 @@ export function checkRunParams(
     return schema === undefined ? [] : violationsOf(name, schema, value);
   });
   return { values, violations };
+}
+
+/** @throws AppError RUN_PARAMS_INVALID naming every violation. */
+export function checkRunFits(
+  spec: Pick<DagSpec, "dagId" | "params" | "paramSpecs">,
+  conf: Readonly<Record<string, unknown>>,
+): void {
+  const { violations } = checkRunParams(spec, conf as Readonly<Record<string, Json>>); // as it will be stored
+  if (violations.length === 0) return;
+  const list = violations.map((violation) => `  - ${violation}`).join("\n");
+  throw new AppError("RUN_PARAMS_INVALID", { dagId: spec.dagId, violations: list });
 }
 
 /** What is wrong with the schemas of a DAG's params, and with its defaults by them. */

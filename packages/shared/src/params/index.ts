@@ -1,1 +1,1 @@
-export { checkDefaults, checkParams, checkRunParams, type CheckedParams } from "./check-params.ts";
+export { checkDefaults, checkParams, checkRunFits, checkRunParams, type CheckedParams } from "./check-params.ts";

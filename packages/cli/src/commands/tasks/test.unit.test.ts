@@ -42,3 +42,19 @@ example("an unknown task and a value that is no JSON are said", async () => {
   });
   expect(await run("sum", "--upstream", "extract=x")).toMatchObject({ code: 2 });
 });
+
+example("a task of a run whose params do not fit does not run", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "millrace-tasks-test-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const file = `import { Dag } from "@millrace/sdk";
+const rows = { schema: { type: "integer" } } as const;
+new Dag("fits", { params: { rows } }).task("only", () => console.log("it ran"))();`;
+  await writeFile(join(cwd, "fits.ts"), file);
+  const test = (...more: readonly string[]) => runCaptured(["tasks", "test", "fits.ts", "only", ...more], {}, cwd);
+  expect(await test("-c", '{"rows": "x"}')).toMatchObject({
+    code: 1,
+    out: "",
+    notes: expect.stringContaining("rows: must be integer") as unknown,
+  });
+  expect((await test("-c", `{"rows": 1}`)).out).toContain("only success");
+});

@@ -74,7 +74,21 @@ test("params have their defaults, and those without one have to be given", async
   const params = { day: { schema: { type: "string" } }, rows: { default: 3, schema: { type: "integer" } } } as const;
   const dag = new Dag("params", { params });
   dag.task("show", () => getContext().params)();
-  await expect(dag.test()).rejects.toThrow('DAG "params" needs params that have no default: give day in conf');
+  await expect(dag.test()).rejects.toThrow("DAG params cannot be run with these params:\n  - day: is required");
   const { tasks } = await dag.test({ conf: { day: "2026-01-31" } });
   expect(tasks["show"]?.value).toEqual({ day: "2026-01-31", rows: 3 });
+});
+
+test("params that do not fit their schemas are refused with every violation, as by a trigger", async () => {
+  const day = { schema: { type: "string", format: "date", maxLength: 3 } } as const;
+  const dag = new Dag("params", { params: { day, rows: { default: 3, schema: { type: "integer", minimum: 1 } } } });
+  let hasRun = false;
+  dag.task("show", () => (hasRun = true))();
+  const error: unknown = await dag.test({ conf: { day: "someday", rows: 0.5 } }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "RUN_PARAMS_INVALID" });
+  expect(String(error)).toContain('day: must match format "date"');
+  expect(String(error)).toContain("day: must NOT have more than 3 characters");
+  expect(String(error)).toContain("rows: must be integer");
+  expect(String(error)).toContain("rows: must be >= 1");
+  expect(hasRun).toBe(false);
 });

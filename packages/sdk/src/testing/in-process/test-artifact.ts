@@ -3,6 +3,7 @@ import type { DagTestLogLine, DagTestOptions, DagTestResult } from "../../author
 import type { Artifact } from "../../runtime/index.ts";
 import type { DagSpec } from "../../spec/index.ts";
 import { AppError } from "@millrace/shared/errors";
+import { checkRunFits } from "@millrace/shared/params";
 import { captureOutput } from "./capture-output.ts";
 import { nameOf } from "./mapped-tasks.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -10,7 +11,7 @@ import { runInProcess } from "./run-in-process.ts";
 import { runOneTask } from "./run-one-task.ts";
 import type { InProcessOptions } from "./test-run.ts";
 
-/** @throws AppError TASK_NOT_FOUND */
+/** @throws AppError TASK_NOT_FOUND, RUN_PARAMS_INVALID */
 export async function testArtifact(artifact: Artifact, spec: DagSpec, options: DagTestOptions): Promise<DagTestResult> {
   const { mocks = {}, inputs = {}, variables = {}, connections = {}, only } = options;
   const named = [...Object.keys(mocks), ...Object.keys(inputs), ...(only === undefined ? [] : [only])];
@@ -32,12 +33,7 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
       return found === undefined ? undefined : { connectionId, ...found };
     },
   });
-  const missing = Object.entries(spec.paramSpecs ?? {}).flatMap(([name, { required }]) =>
-    required === true && options.conf?.[name] === undefined && spec.params[name] === undefined ? [name] : [],
-  );
-  if (missing.length > 0) {
-    throw new Error(`DAG "${spec.dagId}" needs params that have no default: give ${missing.join(", ")} in conf`);
-  }
+  checkRunFits(spec, options.conf ?? {});
   const capture = captureOutput<string>((name, stream, message) => {
     linesOf(name).push({ level: stream === "stdout" ? "info" : "warn", message });
   });

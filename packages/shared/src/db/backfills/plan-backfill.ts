@@ -13,7 +13,8 @@ import {
 import type { DagVersions } from "../dag-versions.ts";
 import type { Database } from "../database.ts";
 import { defineStatement } from "../statement.ts";
-import { checkConf, checkRunFits, readDagToRun } from "../trigger-run.ts";
+import { checkRunFits } from "../../params/index.ts";
+import { checkConf, readDagToRun } from "../trigger-run.ts";
 
 export interface BackfillRequest {
   readonly dagId: string;

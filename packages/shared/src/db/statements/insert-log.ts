@@ -8,7 +8,7 @@ export type InsertLogParams = readonly [
   runIds: readonly (string | null)[],
   mapIndexes: readonly (number | null)[],
   tryNumbers: readonly (number | null)[],
-  owners: readonly string[],
+  owners: readonly (string | null)[],
   extras: readonly (string | null)[],
 ];
 
