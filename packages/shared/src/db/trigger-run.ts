@@ -34,7 +34,7 @@ export interface TriggerRequest {
   /** @default "manual" */
   readonly runType?: "manual" | "asset_materialization" | undefined;
   readonly partitionKey?: string | undefined;
-  /** More for the row of the audit log that is written with the run; without it none is. */
+  /** More for the row of the audit log that is written with the run; without it, or without a user, none is. */
   readonly audit?: string | undefined;
 }
 
@@ -75,8 +75,8 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
     if (request.note !== undefined && runs[0] !== undefined) {
       await tx.run(writeRunNote, [runs[0].id, request.note, request.user]);
     }
-    if (request.audit !== undefined && runs[0] !== undefined) {
-      const { user, audit } = request;
+    const { user, audit } = request;
+    if (audit !== undefined && user !== null && runs[0] !== undefined) {
       await tx.run(insertLog, [["trigger_dag_run"], [dagId], [null], [run.runId], [null], [null], [user], [audit]]);
     }
     return runs;
