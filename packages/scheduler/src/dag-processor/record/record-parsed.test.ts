@@ -1,6 +1,7 @@
 import { newId, replanDags, type Database } from "@millrace/shared/db";
 import { pointerFor } from "@millrace/shared/model";
 import { testDatabase } from "@millrace/testkit";
+import { dagSpec, taskSpec } from "@millrace/testkit/specs";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";
 import { openTestDatabase, readDags, readImportErrors, testConfig } from "../fixtures/records.ts";
@@ -13,50 +14,11 @@ beforeEach(() => database.reset());
 
 const HOURLY = { kind: "cron", cron: "0 * * * *", timezone: "UTC", dst: { gap: "shift", fold: "first" } } as const;
 
-const task = (taskId: string, more: Partial<TaskSpec> = {}): TaskSpec => ({
-  taskId,
-  operator: "task",
-  upstream: [],
-  inputs: {},
-  isSetup: false,
-  isTeardown: false,
-  onFailureFailDagrun: false,
-  owner: "airflow",
-  triggerRule: "all_success",
-  dependsOnPast: false,
-  ignoreFirstDependsOnPast: false,
-  waitForPastDependsBeforeSkipping: false,
-  waitForDownstream: false,
-  retries: 0,
-  infraRetries: 0,
-  queue: "default",
-  pool: "default_pool",
-  poolSlots: 1,
-  retryDelay: 300,
-  retryExponentialBackoff: 0,
-  priorityWeight: 1,
-  weightRule: "downstream",
-  doXcomPush: true,
-  returnsDagResult: false,
-  callbacks: [],
-  ...more,
-});
+const task = (taskId: string, more: Partial<TaskSpec> = {}): TaskSpec =>
+  taskSpec(taskId, { owner: "airflow", ...more });
 
-const dag = (dagId: string, more: Partial<DagSpec> = {}): DagSpec => ({
-  dagId,
-  schedule: { kind: "none" },
-  catchup: false,
-  tags: [],
-  owners: ["airflow"],
-  failFast: false,
-  renderTemplateAsNativeObj: false,
-  disableBundleVersioning: false,
-  params: {},
-  callbacks: [],
-  groups: [],
-  tasks: [task("t")],
-  ...more,
-});
+const dag = (dagId: string, more: Partial<DagSpec> = {}): DagSpec =>
+  dagSpec([task("t")], { dagId, owners: ["airflow"], ...more });
 
 const parsed = (specs: readonly DagSpec[], more: { file?: string; code?: string } = {}): ParsedFile => {
   const { file = "a.ts", code = "// code" } = more;

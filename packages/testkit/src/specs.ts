@@ -1,0 +1,47 @@
+// Specs of tasks and DAGs as tests write them: only what the case is about, everything else at its default.
+import type { DagSpec, TaskSpec } from "@millrace/sdk/spec";
+
+export const taskSpec = (taskId: string, given: Partial<TaskSpec> = {}): TaskSpec => ({
+  taskId,
+  operator: "task",
+  upstream: [],
+  inputs: {},
+  isSetup: false,
+  isTeardown: false,
+  onFailureFailDagrun: false,
+  owner: "",
+  triggerRule: given.isTeardown === true ? "all_done_setup_success" : "all_success",
+  dependsOnPast: false,
+  ignoreFirstDependsOnPast: false,
+  waitForPastDependsBeforeSkipping: false,
+  waitForDownstream: false,
+  retries: 0,
+  infraRetries: 0,
+  queue: "default",
+  pool: "default_pool",
+  poolSlots: 1,
+  retryDelay: 300,
+  retryExponentialBackoff: 0,
+  priorityWeight: 1,
+  weightRule: "downstream",
+  doXcomPush: true,
+  returnsDagResult: false,
+  callbacks: [],
+  ...given,
+});
+
+export const dagSpec = (tasks: readonly TaskSpec[], given: Partial<DagSpec> = {}): DagSpec => ({
+  dagId: "dag",
+  schedule: { kind: "none" },
+  catchup: false,
+  tags: [],
+  owners: [],
+  failFast: false,
+  renderTemplateAsNativeObj: false,
+  disableBundleVersioning: false,
+  params: {},
+  callbacks: [],
+  groups: [],
+  tasks,
+  ...given,
+});
