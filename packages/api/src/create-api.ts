@@ -19,6 +19,7 @@ import { handleErrors } from "./http/errors.ts";
 import { secure } from "./http/security-headers.ts";
 import { compileValidator } from "./http/validation.ts";
 import { assetRoutes } from "./routes/assets.ts";
+import { assetStateRoutes } from "./routes/asset-states.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
@@ -118,6 +119,7 @@ export function createApi(options: ApiOptions): Api {
       questionRoutes,
       backfillRoutes,
       assetRoutes,
+      assetStateRoutes,
       callbackRoutes,
     ]) {
       add(scope, context);

@@ -7,6 +7,13 @@ const Key = Type.String({ minLength: 1, maxLength: 250 });
 const Data = Type.Record(Type.String(), Type.Unknown());
 
 export const AssetPath = Type.Object({ asset_id: AnId });
+export const AssetStatePath = Type.Object({ asset_id: AnId, key: Type.String({ minLength: 1, maxLength: 512 }) });
+export const AssetStateBody = Type.Object({ value: Type.Unknown() }, { additionalProperties: false });
+export const AssetState = Type.Object({ key: Type.String(), value: Type.Unknown(), updated_at: Instant });
+export const AssetStateCollection = Type.Object({
+  asset_states: Type.Array(AssetState),
+  total_entries: Type.Integer(),
+});
 export const AliasPath = Type.Object({ asset_alias_id: AnId });
 export const DagAssetPath = Type.Object({ dag_id: Key, asset_id: AnId });
 

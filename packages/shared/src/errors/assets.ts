@@ -32,6 +32,18 @@ export const ASSETS = defineErrors({
     exitCode: 1,
     retryable: false,
   },
+  ASSET_STATE_NOT_FOUND: {
+    message: "Nothing is kept about the asset {asset} under {key}.",
+    httpStatus: 404,
+    exitCode: 1,
+    retryable: false,
+  },
+  ASSET_STATE_INVALID: {
+    message: "The value of {key} cannot be kept: {cause}.",
+    httpStatus: 400,
+    exitCode: 1,
+    retryable: false,
+  },
   QUEUED_EVENTS_NOT_FOUND: {
     message: "No event of {what} waits.",
     httpStatus: 404,

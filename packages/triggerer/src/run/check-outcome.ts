@@ -1,5 +1,7 @@
 // What a trigger came to, before it is stored: an event that is no JSON, that Postgres cannot keep or that is larger than
-// an XCom may be fails its trigger by name. User code made it, so nothing of its shape is taken for granted.
+// an XCom in Postgres may be fails its trigger by name. User code made it, so nothing of its shape is taken for granted.
+// Nothing of it goes to the object store: a triggerer writes the events of thousands of waits in batches, and a store that
+// is slow or away must not hold up those of others.
 import type { TriggerOutcome } from "@millrace/sdk/runtime";
 import { isReference } from "@millrace/shared/xcoms";
 import { failed } from "./trigger.ts";
@@ -49,7 +51,7 @@ function checkValue(
   if (bytes > maxBytes) {
     return failed(
       "TriggerEventTooLarge",
-      `trigger ${name}: ${what} has ${bytes} bytes of JSON, and core.max_xcom_bytes allows ${maxBytes}`,
+      `trigger ${name}: ${what} has ${bytes} bytes of JSON, and core.max_xcom_bytes allows ${maxBytes}: triggers store nothing in the object store. Give where it is, and fetch it in the task`,
     );
   }
   if (UNSTORABLE.test(json)) {

@@ -8,4 +8,5 @@ export {
   setAssetState,
 } from "./for-handlers.ts";
 export { createAssetEvent, deleteQueuedEvents, materializeAsset, type QueuedFilter } from "./operate.ts";
+export { changeAssetState, findAssetState, listAssetStates, removeAssetState } from "./states.ts";
 export { writeAssetEvents, type NewAssetEvent } from "./write-asset-events.ts";

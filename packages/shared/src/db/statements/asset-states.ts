@@ -1,4 +1,4 @@
-// What tasks keep about an asset. Locks: the row of the key.
+// What is kept about an asset, by tasks and over HTTP. Locks: the row of the key.
 import type { Json } from "@millrace/sdk/spec";
 import { defineStatement } from "../statement.ts";
 
@@ -33,4 +33,31 @@ returning asset_id as "assetId"`,
 export const deleteAssetState = defineStatement<readonly [...Which, key: string], never>({
   name: "delete-asset-state",
   sql: `delete from asset_state where asset_id = (${WHICH}) and key = $3`,
+});
+
+export interface AssetStateRow {
+  readonly key: string;
+  readonly value: Json;
+  readonly updatedAt: Date;
+}
+
+/** @param key null: every key, in their order */
+export const readAssetStates = defineStatement<readonly [assetId: number, key: string | null], AssetStateRow>({
+  name: "read-asset-states",
+  sql: `
+select key, value, updated_at as "updatedAt" from asset_state
+where asset_id = $1 and ($2::text is null or key = $2) order by key collate "C"`,
+});
+
+export const putAssetState = defineStatement<readonly [assetId: number, key: string, value: string], AssetStateRow>({
+  name: "put-asset-state",
+  sql: `
+insert into asset_state (asset_id, key, value) values ($1, $2, $3::jsonb)
+on conflict (asset_id, key) do update set value = excluded.value, updated_at = now()
+returning key, value, updated_at as "updatedAt"`,
+});
+
+export const dropAssetState = defineStatement<readonly [assetId: number, key: string], { readonly key: string }>({
+  name: "drop-asset-state",
+  sql: `delete from asset_state where asset_id = $1 and key = $2 returning key`,
 });
