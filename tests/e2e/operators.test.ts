@@ -1,39 +1,21 @@
 // Operators on real processes, against a server, a database and shells that are really there. In place of a container
 // engine stands a program that keeps containers as files and runs their commands as processes.
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testDatabase, testRedisUrl, waitUntil, type MillraceProcess } from "@millrace/testkit";
+import { standInEngine, type StandInEngine } from "@millrace/testkit/stand-in-engine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openFleet, type Fleet } from "./fleet.ts";
 
 const database = await testDatabase();
 const redisUrl = await testRedisUrl();
-const ENGINE = `#!/usr/bin/env bash
-cd "$(dirname "$0")"
-printf '%s\\n' "$*" >> engine-calls
-if [ "$1" = rm ]; then
-  [ -f "container-$3" ] && kill -9 "$(cat "container-$3")" && rm -f "container-$3"
-  exit 0
-fi
-name=$4
-while [ "$1" != IMAGE ] && [ "$1" != busybox:1.37 ]; do shift; done
-shift
-# As an engine does: the container is no child of the program that asks for it.
-setsid "$@" &
-echo $! > "container-$name"
-wait $!
-code=$?
-rm -f "container-$name"
-exit $code
-`;
 
 let fleet: Fleet;
 let worker: MillraceProcess;
-let engine = "";
+let engine: StandInEngine;
 let url = "";
 const asked: string[] = [];
 /** Of requests that nobody waits for any more. */
@@ -54,11 +36,9 @@ const server = createServer(answer);
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  engine = await mkdtemp(join(tmpdir(), "millrace-engine-"));
-  await writeFile(join(engine, "docker"), ENGINE);
-  await chmod(join(engine, "docker"), 0o755);
+  engine = await standInEngine();
   fleet = await openFleet(database, redisUrl, database.url, {
-    PATH: `${engine}:${process.env["PATH"] ?? ""}`,
+    PATH: `${engine.folder}:${process.env["PATH"] ?? ""}`,
     MILLRACE__WORKERS__CONCURRENCY: "8",
     MILLRACE_VAR_DEPLOY_TOKEN: "hunter2-hunter2",
   });
@@ -75,7 +55,7 @@ afterAll(async () => {
   await fleet.close();
   server.closeAllConnections();
   server.close();
-  await rm(engine, { recursive: true, force: true });
+  await engine[Symbol.asyncDispose]();
 });
 
 const begin = async (dagId: string, runId: string, conf: object = {}): Promise<void> => {
@@ -98,9 +78,6 @@ const reasonOf = async (dagId: string, runId: string, taskId: string): Promise<s
     .split("\n")
     .map((line) => (JSON.parse(line) as { readonly event: string }).event)
     .join("\n");
-const calls = async (): Promise<string[]> => (await readFile(join(engine, "engine-calls"), "utf8")).trim().split("\n");
-const containers = async (): Promise<string[]> =>
-  (await readdir(engine)).filter((name) => name.startsWith("container-"));
 
 describe("the example", { timeout: 90_000 }, () => {
   it("runs each operator, and each has what the one before it made", async () => {
@@ -125,12 +102,12 @@ describe("the example", { timeout: 90_000 }, () => {
       [1, 2, 3].map((n) => ({ n, words: "on 2026-01-31 version 9.9 answered" })),
     );
     expect(await value("example", "in_container")).toBe("hello on 2026-01-31 from Linux");
-    expect(await calls()).toContainEqual(
+    expect(await engine.calls()).toContainEqual(
       expect.stringMatching(
         /^run --rm --name millrace-\w+ --pull missing .*--env GREETING --network none busybox:1.37 sh -c/,
       ),
     );
-    expect(await containers()).toEqual([]);
+    expect(await engine.containers()).toEqual([]);
   });
 
   it("keeps what the templates made, and shows it to people", async () => {
@@ -227,15 +204,15 @@ describe("a task that has to stop", { timeout: 120_000 }, () => {
   const pids = async (): Promise<readonly number[]> =>
     (await Promise.all(["script", "child", "grandchild"].map(read))).map((text) => Number(text?.trim() ?? 0));
   const inContainer = async (): Promise<number> => {
-    const [container] = await containers();
-    return Number(await readFile(join(engine, container ?? ""), "utf8"));
+    const [container] = await engine.containers();
+    return Number(await readFile(join(engine.folder, container ?? ""), "utf8"));
   };
   const haveBegun = async (runId: string): Promise<void> => {
     await waitUntil(
       async () =>
         (await pids()).every((pid) => pid > 0 && isAlive(pid)) &&
         (await read("contained")) !== undefined &&
-        (await containers()).length === 1 &&
+        (await engine.containers()).length === 1 &&
         (await sleeping()) === 1 &&
         asked.includes("/hangs"),
       { what: `all tasks of ${runId} are at work`, timeoutMs: 60_000 },
@@ -262,7 +239,7 @@ describe("a task that has to stop", { timeout: 120_000 }, () => {
       what: "all of them are gone",
       timeoutMs: 30_000,
     });
-    expect(await containers()).toEqual([]);
+    expect(await engine.containers()).toEqual([]);
     expect(abandoned).toBe(1);
   });
 
@@ -270,7 +247,8 @@ describe("a task that has to stop", { timeout: 120_000 }, () => {
     await beginLong("killed");
     const started = [...(await pids()), await inContainer()];
     worker.kill("SIGKILL");
-    const isGone = async () => !started.some(isAlive) && (await containers()).length === 0 && (await sleeping()) === 0;
+    const isGone = async () =>
+      !started.some(isAlive) && (await engine.containers()).length === 0 && (await sleeping()) === 0;
     await waitUntil(isGone, {
       what: "all of them are gone",
       timeoutMs: 30_000,

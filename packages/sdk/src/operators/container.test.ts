@@ -1,40 +1,16 @@
-// With a program that stands in for the engine: it keeps containers as files, writes what it is given, and runs the
-// command as a process.
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+// With a program that stands in for the engine.
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { standInEngine } from "@millrace/testkit/stand-in-engine";
 import { Dag } from "../index.ts";
 import { artifact } from "../runtime/artifact.ts";
 import { FakeHost, runRequest } from "../runtime/fake-host.ts";
 import { afterAll, expect, test } from "vitest";
 import { container, type ContainerOptions } from "./index.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "millrace-engine-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
-const engine = join(folder, "engine");
-await writeFile(
-  engine,
-  `#!/usr/bin/env bash
-cd "${folder}"
-printf '%s\\n' "$*" >> calls
-if [ "$1" = rm ]; then
-  [ -f "container-$3" ] && kill -9 "$(cat "container-$3")" && rm -f "container-$3"
-  exit 0
-fi
-name=$4
-for arg in "$@"; do [ "$before" = --env-file ] && cp "$arg" env-seen; before=$arg; done
-while [ "$1" != IMAGE ]; do shift; done
-shift
-# As an engine does: the container is no child of the program that asks for it.
-setsid "$@" &
-echo $! > "container-$name"
-wait $!
-code=$?
-rm -f "container-$name"
-exit $code
-`,
-);
-await chmod(engine, 0o755);
+const stand = await standInEngine();
+afterAll(() => stand[Symbol.asyncDispose]());
+const { path: engine, folder, calls, containers } = stand;
 
 let count = 0;
 function run(options: Partial<ContainerOptions>, host = new FakeHost(), runId = "r") {
@@ -42,9 +18,6 @@ function run(options: Partial<ContainerOptions>, host = new FakeHost(), runId = 
   dag.task("only", container({ image: "IMAGE", engine, ...options }))();
   return artifact.run(runRequest(dag.dagId, "only", { runId, params: { x: "$(id); a b" } }), host);
 }
-const calls = async (): Promise<string[]> => (await readFile(join(folder, "calls"), "utf8")).trim().split("\n");
-const containers = async (): Promise<string[]> =>
-  (await readdir(folder)).filter((name) => name.startsWith("container-"));
 
 test("the command, the environment and volumes are templates that no shell reads", async () => {
   const host = new FakeHost();
