@@ -1,6 +1,8 @@
 // Bearer tokens: signed, short of nothing, checked for one algorithm, issuer and audience. Whoever holds the key makes
 // them; without a configured key each start makes its own, so that a restart logs everybody out rather than trusting a
 // known default.
+// A token says when it ends and not when it begins: one that was made by a host whose clock is fast would be refused by
+// every other, and by itself once its clock was set.
 import { randomBytes, randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { AppError } from "@millrace/shared/errors";
@@ -33,7 +35,6 @@ export class Tokens {
       .setAudience(AUDIENCE)
       .setJti(randomUUID())
       .setIssuedAt()
-      .setNotBefore("0s")
       .setExpirationTime(`${this.lifetimeSeconds}s`)
       .sign(this.#key);
   }
