@@ -234,6 +234,7 @@ describe("a server whose answers no longer come", () => {
 
 test("a server without a free connection or too busy is one that may be asked again, and a rule that was broken is not", () => {
   expect(isUnavailable(Object.assign(new Error("sorry, too many clients already"), { code: "53300" }))).toBe(true);
+  expect(isUnavailable(new Error('select "name" from "x" - Connection terminated unexpectedly'))).toBe(true);
   expect(isUnavailable(new Error("timeout exceeded when trying to connect"))).toBe(true);
   for (const code of ["55P03", "40P01", "40001", "57014"])
     expect(isUnavailable(Object.assign(new Error("busy"), { code }))).toBe(true);

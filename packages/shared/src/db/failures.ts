@@ -32,7 +32,8 @@ export function isConnectionLost(error: unknown): boolean {
   return (
     (typeof code === "string" && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN)/.test(code)) ||
     (typeof message === "string" &&
-      /^(Connection terminated|Client has encountered a connection error|Query read timeout)/.test(message))
+      // knex puts the statement before it.
+      /(?:^| - )(Connection terminated|Client has encountered a connection error|Query read timeout)/.test(message))
   );
 }
 
