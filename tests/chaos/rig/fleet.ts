@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { spawnMillrace, waitUntil } from "@millrace/testkit/rig";
+import { DAGS } from "../check/expected.ts";
 import { giveBack } from "../monkey/reorder.ts";
 import { Member, type MemberKind } from "./member.ts";
 import { Servers } from "./servers.ts";
@@ -54,8 +55,6 @@ export interface FleetOptions {
   readonly crashPoints?: boolean;
   /** Members that are not needed. */
   readonly without?: readonly string[];
-  /** Instead of the load's. */
-  readonly dags?: string;
   /**
    * The root of another checkout: as in an upgrade, some members run its program on its schema; then the schema becomes
    * this checkout's, and the others start.
@@ -98,7 +97,7 @@ export class Fleet {
   static async start(options: FleetOptions = {}): Promise<Fleet> {
     const dir = await mkdtemp(join(tmpdir(), "millrace-chaos-"));
     const dags = join(dir, "dags");
-    await cp(options.dags ?? join(ROOT, "tests/chaos/dags"), dags, { recursive: true });
+    await cp(join(ROOT, "tests/chaos/dags"), dags, { recursive: true });
     await symlink(join(ROOT, "node_modules"), join(dir, "node_modules"));
     const begin = new Date(Math.ceil(Date.now() / 1_000) * 1_000).toISOString();
     await writeFile(join(dags, "start.ts"), `export const START = "${begin}";\n`);
@@ -156,7 +155,13 @@ export class Fleet {
       await servers.query("insert into slot_pool (pool, slots) values ('narrow', 3), ('single', 1)");
       for (const [name, kind] of wanted) if (!isBeside(name)) await start(name, kind);
       await Promise.all(members.map((member) => member.ready()));
-      await waitUntil(async () => (await servers.query("select from dag")).length >= 3, {
+      const isRead = async () => {
+        const read = new Set(
+          (await servers.query<{ id: string }>("select dag_id as id from dag")).map((row) => row.id),
+        );
+        return Object.keys(DAGS).every((id) => read.has(id));
+      };
+      await waitUntil(isRead, {
         what: "the DAGs are read",
         timeoutMs: 120_000,
       });
