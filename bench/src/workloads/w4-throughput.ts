@@ -39,39 +39,59 @@ export async function w4(services: Services, quick: boolean, floor: Floor): Prom
   publish({ id: "W4", title: "throughput, no-op tasks in chains of ten", rows, figures });
 }
 
+export interface Cost {
+  readonly cpu: CpuMicros;
+  readonly commits: number;
+  readonly walBytes: number;
+}
+
 async function measureFleet(
   services: Services,
   fleet: { schedulers: number; workers: number },
   runsPerDag: number,
   rounds: number,
 ) {
-  const engine = await Engine.start({ services, ...fleet, concurrency: 16 }, ["noop.ts"]);
+  const engine = await startFleet(services, fleet);
   try {
-    const roots = engine.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 }));
     const rates: number[] = [];
-    const costs: { cpu: CpuMicros; commits: number; walBytes: number }[] = [];
+    const costs: Cost[] = [];
     for (let round = 0; round <= rounds; round++) {
       // The warm-up is as long as a round: every child has then read the DAGs and is compiled.
-      const perDag = runsPerDag;
-      const tasks = DAGS.length * perDag * TASKS_PER_RUN;
-      const before = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
-      const ids = await startRuns(engine, DAGS, perDag);
-      await runsToEnd(engine, ids, 120_000);
-      const after = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
-      await assertValid(engine, ids, tasks);
+      const { ids, cost } = await measureRound(engine, runsPerDag);
+      await assertValid(engine, ids, tasksOf(runsPerDag));
       if (round === 0) continue; // The warm-up.
-      rates.push((tasks * 1000) / (await busyMs(engine, ids)));
-      const perTask = Object.entries(cpuBetween(before.cpu, after.cpu)).map(([part, micros]) => [part, micros / tasks]);
-      costs.push({
-        cpu: Object.fromEntries(perTask) as CpuMicros,
-        commits: (after.db.commits - before.db.commits) / tasks,
-        walBytes: (after.db.walBytes - before.db.walBytes) / tasks,
-      });
+      rates.push((tasksOf(runsPerDag) * 1000) / (await busyMs(engine, ids)));
+      costs.push(cost);
     }
-    return { rates, ...(costs.at(-1) as (typeof costs)[number]) };
+    return { rates, ...(costs.at(-1) as Cost) };
   } finally {
     await engine.stop();
   }
+}
+
+export const startFleet = (services: Services, fleet: { schedulers: number; workers: number }): Promise<Engine> =>
+  Engine.start({ services, ...fleet, concurrency: 16 }, ["noop.ts"]);
+
+const tasksOf = (runsPerDag: number): number => DAGS.length * runsPerDag * TASKS_PER_RUN;
+
+/** What a task costs, of as many runs of each DAG. */
+export async function measureRound(
+  engine: Engine,
+  runsPerDag: number,
+): Promise<{ readonly ids: readonly number[]; readonly cost: Cost }> {
+  const roots = engine.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 }));
+  const tasks = tasksOf(runsPerDag);
+  const before = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
+  const ids = await startRuns(engine, DAGS, runsPerDag);
+  await runsToEnd(engine, ids, 120_000);
+  const after = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
+  const perTask = Object.entries(cpuBetween(before.cpu, after.cpu)).map(([part, micros]) => [part, micros / tasks]);
+  const cost = {
+    cpu: Object.fromEntries(perTask) as CpuMicros,
+    commits: (after.db.commits - before.db.commits) / tasks,
+    walBytes: (after.db.walBytes - before.db.walBytes) / tasks,
+  };
+  return { ids, cost };
 }
 
 /** From the first run's start to the last task's end. */
