@@ -19,6 +19,7 @@ interface ProcessStat {
 export function cpuMicros(roots: readonly { readonly name: string; readonly pid: number }[]): CpuMicros {
   const totals = { scheduler: 0, worker: 0, tasks: 0, postgres: 0, redis: 0 };
   const stats = readStats();
+  const started = startedHere(stats);
   for (const stat of stats) {
     const root = roots.find((process) => process.pid === stat.pid);
     const parent = roots.find((process) => process.pid === stat.parent);
@@ -27,6 +28,7 @@ export function cpuMicros(roots: readonly { readonly name: string; readonly pid:
       totals.worker += stat.micros;
       totals.tasks += stat.reapedMicros;
     } else if (parent?.name === "worker") totals.tasks += stat.micros;
+    else if (!started.has(stat.pid)) continue;
     else if (stat.name === "postgres") totals.postgres += stat.micros;
     else if (/^(redis|valkey)-server/.test(stat.name)) totals.redis += stat.micros;
   }
@@ -44,6 +46,19 @@ export function cpuBetween(before: CpuMicros, after: CpuMicros): CpuMicros {
   return Object.fromEntries(
     Object.entries(after).map(([name, micros]) => [name, micros - before[name as Component]]),
   ) as CpuMicros;
+}
+
+/** Of servers those that the benchmark started; where it uses others, all of the machine. */
+function startedHere(stats: readonly ProcessStat[]): ReadonlySet<number> {
+  const parents = new Map(stats.map(({ pid, parent }) => [pid, parent]));
+  const isOwn = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at)) {
+      if (at === process.pid) return true;
+    }
+    return false;
+  };
+  const own = stats.filter(({ pid, name }) => isOwn(pid) && /^(postgres|redis-server|valkey-server)/.test(name));
+  return new Set((own.length > 0 ? own : stats).map(({ pid }) => pid));
 }
 
 function readStats(): ProcessStat[] {
