@@ -184,4 +184,20 @@ export const MUTATIONS: readonly Mutation[] = [
     by: ["packages/scheduler/src/faults.test.ts"],
     only: "newer processes",
   },
+  {
+    name: "a connection that hangs keeps its locks for a minute",
+    file: "packages/shared/src/db/database.ts",
+    find: "const WAIT_MS = 10_000;",
+    replace: "const WAIT_MS = 60_000;",
+    by: ["packages/shared/src/db/database.test.ts"],
+    only: "lets go",
+  },
+  {
+    name: "a database that is too busy is the task's failure",
+    file: "packages/shared/src/db/failures.ts",
+    find: "if (wasRolledBack(error) || isCancelled(error)) return true;",
+    replace: "",
+    by: ["packages/shared/src/db/database.test.ts"],
+    only: "too busy",
+  },
 ];
