@@ -95,7 +95,7 @@ const data = new Dag("data", {
 const value = { at: new Date(5), big: 2n ** 70n, map: new Map([["k", new Set([1])]]), bytes: Buffer.from([0, 255]) };
 const made = data.task("makes", () => value)();
 data.task("takes", ({ whole, at }: { whole: typeof value; at: Date }) =>
-  [at.getTime(), whole.big === 2n ** 70n, whole.map.get("k")?.has(1), [...whole.bytes]].join())({ whole: made, at: made.get("at") });
+  [at.getTime(), whole.big === 2n ** 70n, whole.map.get("k")?.has(1), [...whole.bytes]].join(), { returnsDagResult: true })({ whole: made, at: made.get("at") });
 data.task("reads", async () => String((await getClient().getXCom<typeof value>({ taskId: "makes" }))?.big))().after(made);
 `;
 
@@ -262,11 +262,13 @@ it(
 it("dates, bigints, maps, sets and bytes reach the next task as what they were", { timeout: 240_000 }, async () => {
   await fleet.command(["dags", "trigger", "data", "-r", "kinds", "-c", '{"day": "2026-01-31"}']);
   expect((await fleet.ended("data", "kinds")).state).toBe("success");
-  const values = await fleet.query("select task_id, value from xcom where run_id = 'kinds' order by task_id");
+  const values = await fleet.query(
+    "select task_id, value, dag_result from xcom where run_id = 'kinds' order by task_id",
+  );
   expect(values).toMatchObject([
-    { task_id: "makes", value: { at: { $millrace: "date", value: "1970-01-01T00:00:00.005Z" } } },
+    { task_id: "makes", dag_result: false, value: { at: { $millrace: "date", value: "1970-01-01T00:00:00.005Z" } } },
     { task_id: "reads", value: String(2n ** 70n) },
-    { task_id: "takes", value: "5,true,true,0,255" },
+    { task_id: "takes", dag_result: true, value: "5,true,true,0,255" },
   ]);
 });
 

@@ -20,6 +20,7 @@ import { secure } from "./http/security-headers.ts";
 import { compileValidator } from "./http/validation.ts";
 import { assetRoutes } from "./routes/assets.ts";
 import { assetStateRoutes } from "./routes/asset-states.ts";
+import { waitRoutes } from "./routes/wait.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { backfillRoutes } from "./routes/backfills.ts";
 import { dagRoutes } from "./routes/dags.ts";
@@ -120,6 +121,7 @@ export function createApi(options: ApiOptions): Api {
       backfillRoutes,
       assetRoutes,
       assetStateRoutes,
+      waitRoutes,
       callbackRoutes,
     ]) {
       add(scope, context);

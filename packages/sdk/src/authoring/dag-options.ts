@@ -101,7 +101,11 @@ export interface DagOptions {
   readonly renderTemplateAsNativeObj?: boolean;
   /** Whether the DAG is paused when it is first seen. @default the installation's */
   readonly isPausedUponCreation?: boolean;
-  /** Run on the newest code, instead of pinning each run to the version it was created with. @default false */
+  /**
+   * Run on the newest code, instead of pinning each run to the version it was created with: runs that are not over go on
+   * with every new version, whose new tasks they get and whose missing ones are `removed`. What has ended stays as it was
+   * run; what a worker has at that moment ends, retries included, with the code it began with. @default false
+   */
   readonly disableBundleVersioning?: boolean;
   /** The queue of every task that names none. @default "default" */
   readonly queue?: string;

@@ -7,6 +7,7 @@ import {
   assetEventsOf,
   DagVersions,
   finishDeferred,
+  markDagResults,
   newId,
   rearmWatchers,
   placesOfWaits,
@@ -195,13 +196,18 @@ export class Firer {
   async #writeFinals(items: readonly Of<"final">[]): Promise<string[]> {
     if (items.length === 0) return [];
     const events = items.flatMap((item) => eventsOf(item));
-    const write = async (tx: Queryable): Promise<string[]> => await this.#writeFinalRows(tx, items);
-    if (events.length === 0) return await write(this.#deps.db);
+    const results = new Set(items.flatMap(({ attempt, task }) => (task.returnsDagResult ? [attempt.id] : [])));
+    const write = async (tx: Queryable): Promise<string[]> => {
+      const ids = await this.#writeFinalRows(tx, items);
+      if (results.size > 0) await tx.run(markDagResults, [ids.filter((id) => results.has(id))]);
+      return ids;
+    };
+    if (events.length === 0 && results.size === 0) return await write(this.#deps.db);
     let isAwaited = false;
     const written = await this.#deps.db.transaction(async (tx) => {
       const ids = await write(tx);
       const standing = items.filter((item) => ids.includes(item.attempt.id)).flatMap((item) => eventsOf(item));
-      isAwaited = (await writeAssetEvents(tx, standing)).some((event) => event.consumers > 0);
+      isAwaited = standing.length > 0 && (await writeAssetEvents(tx, standing)).some((event) => event.consumers > 0);
       return ids;
     });
     if (isAwaited) this.#deps.broker.wake([{ dagRunId: null, taskIds: null }]);

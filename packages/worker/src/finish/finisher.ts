@@ -6,6 +6,7 @@ import {
   deferAttempts,
   finishAttempts,
   isRefused,
+  markDagResults,
   newId,
   readAttempts,
   rescheduleAttempts,
@@ -29,6 +30,8 @@ export type Ending =
       readonly branchDecision?: string;
       /** JSON of the return value. */
       readonly returnValue?: string;
+      /** The return value is the result of the run. */
+      readonly isDagResult?: boolean;
       /** With a success: what it says of assets. */
       readonly assetEvents?: readonly NewAssetEvent[];
       /** Why it failed. */
@@ -51,6 +54,9 @@ const NO_EVENTS: readonly NewAssetEvent[] = [];
 
 const eventsOf = ({ ending }: Item): readonly NewAssetEvent[] =>
   ending.kind === "final" && ending.state === "success" ? (ending.assetEvents ?? NO_EVENTS) : NO_EVENTS;
+
+const isDagResult = ({ ending }: Item): boolean =>
+  ending.kind === "final" && ending.isDagResult === true && ending.returnValue !== undefined;
 
 export class Finisher {
   readonly #db: Database;
@@ -114,19 +120,22 @@ export class Finisher {
       for (const write of WRITERS) written.push(...(await write(tx, items, this.#cipher)));
       return written;
     };
-    const hasEvents = items.some((item) => eventsOf(item).length > 0);
+    const hasMore = items.some((item) => eventsOf(item).length > 0 || isDagResult(item));
     let isAwaited = false;
-    const writeWithEvents = async (tx: Queryable): Promise<string[]> => {
+    const writeWithMore = async (tx: Queryable): Promise<string[]> => {
       const written = await writeAll(tx);
       const standing = new Set(written);
-      const events = items.filter((item) => standing.has(item.attempt.id)).flatMap(eventsOf);
+      const ended = items.filter((item) => standing.has(item.attempt.id));
+      const results = ended.filter(isDagResult).map((item) => item.attempt.id);
+      if (results.length > 0) await tx.run(markDagResults, [results]);
+      const events = ended.flatMap(eventsOf);
       // Last, because others may wait for the queue rows.
       isAwaited = events.length > 0 && (await writeAssetEvents(tx, events)).some((event) => event.consumers > 0);
       return written;
     };
     const written = new Set(
-      hasEvents
-        ? await this.#db.transaction(writeWithEvents)
+      hasMore
+        ? await this.#db.transaction(writeWithMore)
         : kinds.size > 1
           ? await this.#db.transaction(writeAll)
           : await writeAll(this.#db),

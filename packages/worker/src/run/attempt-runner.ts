@@ -272,7 +272,7 @@ export class AttemptRunner {
         kind: "final",
         state: "success",
         ...(outcome.branch === undefined ? {} : { branchDecision: JSON.stringify(outcome.branch) }),
-        ...(held === undefined ? {} : { returnValue: held }),
+        ...(held === undefined ? {} : { returnValue: held, isDagResult: spec.returnsDagResult }),
         ...(assetEvents.length === 0 ? {} : { assetEvents }),
       };
     }

@@ -24,6 +24,7 @@ import {
 } from "@millrace/shared/db";
 import type { DagBundle } from "../bundle/dag-bundle.ts";
 import { dagColumns, dagHash, type DagColumns } from "./dag-columns.ts";
+import { followNewest } from "./follow-newest.ts";
 import { recordAssets } from "./record-assets.ts";
 import { judgeReadings } from "./judge-readings.ts";
 import { planChanged } from "./plan-changed.ts";
@@ -112,7 +113,7 @@ async function write(
 
   if (untouched.length > 0) await tx.run(touchDags, [untouched, durationMs / 1000]);
   if (stale.length > 0) await tx.run(markStale, [stale]);
-  const versions = changed.length === 0 ? [] : await writeChanged(tx, parsed, changed, columns, states);
+  const versions = changed.length === 0 ? [] : await writeChanged(tx, parsed, changed, columns, states, core);
   if (changed.length > 0 || stale.length > 0) await recordAssets(tx, changed, stale);
   const warned = await writeWarnings(tx, specs, states);
   const [cleared] = await tx.run(clearImportError, [BUNDLE, file]);
@@ -134,6 +135,7 @@ async function writeChanged(
   specs: readonly DagSpec[],
   columns: ReadonlyMap<string, DagColumns>,
   states: ReadonlyMap<string, RecordedDag>,
+  core: Config["core"],
 ): Promise<InsertedVersion[]> {
   const dagIds = specs.map((spec) => spec.dagId);
   const rows = JSON.stringify(dagIds.map((id) => columns.get(id)));
@@ -163,6 +165,7 @@ async function writeChanged(
   ]);
   const tags = specs.flatMap((spec) => spec.tags.map((tag): [string, string] => [spec.dagId, tag]));
   await tx.run(replaceTags, [dagIds, tags.map(([id]) => id), tags.map(([, tag]) => tag)]);
+  await followNewest(tx, versions, specs, core.max_map_length);
   await planChanged(
     tx,
     specs.map((spec) => ({ spec, before: before.get(spec.dagId), state: states.get(spec.dagId) })),
