@@ -11,6 +11,8 @@ export interface MapStackOptions {
 const FRAME = /^\s+at /;
 /** `at name (location:line:column)` or `at async location:line:column`. */
 const LOCATED = /^\s+at (?:(.*?) \(|async (?=\S+$))?(.*?):(\d+):(\d+)\)?$/;
+/** V8 says `<anonymous>` where it has no name for what lies at the top of a file. */
+const NAMELESS = new Set([undefined, "", "<anonymous>"]);
 /** Whoever writes a bundle to disk names it by its hash. */
 const BUNDLE_FILE = /[0-9a-f]{64}[^/\\]*\.m?js(?:\?.*)?$/;
 
@@ -31,7 +33,7 @@ export function mapStack(stack: string, sourceMap: string, options: MapStackOpti
       if (!("originalSource" in entry) || !isShown(entry.originalSource)) return [];
       const source = posix.join(options.folder ?? ".", entry.originalSource);
       const place = `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-      return [name === undefined || name === "" ? `    at ${place}` : `    at ${name} (${place})`];
+      return [NAMELESS.has(name) ? `    at ${place}` : `    at ${name} (${place})`];
     })
     .join("\n");
 }

@@ -18,6 +18,7 @@ test("frames of the bundle are at the author's line, named or not, awaited or no
     at(BUNDLE, "2:9", "fails"),
     at(BUNDLE, "2:9", "async Object.run [as go]"),
     at(`async ${BUNDLE}`, "4:1"),
+    at(BUNDLE, "3:7", "<anonymous>"),
   ];
   expect(mapStack(stack.join("\n"), mapOf("dags/a.ts"))).toBe(
     [
@@ -26,6 +27,7 @@ test("frames of the bundle are at the author's line, named or not, awaited or no
       "    at fails (dags/a.ts:2:1)",
       "    at async Object.run [as go] (dags/a.ts:2:1)",
       "    at dags/a.ts:4:1",
+      "    at dags/a.ts:3:1",
     ].join("\n"),
   );
 });
