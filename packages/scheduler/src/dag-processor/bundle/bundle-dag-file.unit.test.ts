@@ -113,12 +113,36 @@ new Dag(rows + query + settings.name + __filename + typeof require);`,
     const folder = await testDagFolder({
       "a.ts": `import { Dag } from "@millrace/sdk";\nimport fast from "fast";\nnew Dag("a").task("t", () => fast())();`,
       "node_modules/fast/package.json": `{ "name": "fast", "main": "lib/index.js" }`,
-      "node_modules/fast/lib/index.js": `module.exports = () => require("../build/fast.node");`,
+      "node_modules/fast/lib/index.js": `module.exports = () =>
+        process.arch === "arm64" ? require("../build/other.node") : require("../build/fast.node");`,
+      "node_modules/fast/build/fast.node": "",
     });
     const { warnings, code } = await bundled(join(folder.path, "a.ts"));
     expect(code).toContain(`"fast/build/fast.node"`);
     expect(code).not.toContain(folder.path);
-    expect(warnings.map((warning) => warning.message)).toEqual([expect.stringContaining("(NODE_PATH)")]);
+    expect(warnings.map((warning) => warning.message)).toEqual([expect.stringContaining(`"../build/fast.node"`)]);
+    expect(warnings[0]?.message).toContain("(NODE_PATH)");
+  });
+
+  test("takes a package that is an add-on, or that requires what is not installed, as it finds it when it runs", async () => {
+    const folder = await testDagFolder({
+      "a.ts": `import { Dag } from "@millrace/sdk";
+import fast from "fast";
+new Dag("a").task("t", () => fast())();`,
+      "node_modules/fast/package.json": `{ "name": "fast" }`,
+      "node_modules/fast/index.js":
+        `module.exports = () => require(process.env.WASM ? "fast-wasm" : "fast-linux");` +
+        `\nmodule.exports.other = () => require("fast-wasm");\nmodule.exports.own = () => require("fast-linux");`,
+      "node_modules/fast-linux/package.json": `{ "name": "fast-linux", "main": "fast.node" }`,
+      "node_modules/fast-linux/fast.node": "",
+    });
+    const { warnings, code } = await bundled(join(folder.path, "a.ts"));
+    expect(code).toContain(`"fast-linux/fast.node"`);
+    expect(code).toContain(`require("fast-wasm")`);
+    expect(code).not.toContain(folder.path);
+    expect(warnings.map((warning) => warning.message)).toEqual([
+      expect.stringContaining(`native add-on "fast-linux/fast.node"`),
+    ]);
   });
 });
 
