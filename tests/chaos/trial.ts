@@ -100,6 +100,7 @@ export async function runTrial(trial: Trial, keepIn: string): Promise<Outcome> {
       deleted: load.deleted,
       answers: answers.sent,
       faults,
+      outages: outagesIn(fleet),
       times: { ...TIMES, late: watch.lateSeconds() },
     };
     const broken: Broken[] = [
@@ -187,6 +188,13 @@ async function comesToRest(fleet: Fleet): Promise<{ readonly left: string[]; rea
     if (now - changed > STANDSTILL_MS || now - begun > QUIESCE_MS) return { left: left.map((row) => row.what), last };
     await sleep(200);
   }
+}
+
+/** Told by the schedulers themselves. */
+function outagesIn(fleet: Fleet): number[] {
+  const told = /"time":"([^"]+)".*the database did not answer in time/;
+  const lines = fleet.of("scheduler").flatMap((member) => [...member.logs, ...member.lines]);
+  return lines.flatMap((line) => Date.parse(told.exec(line)?.[1] ?? "") || []);
 }
 
 const inTenths = (seconds: number): number => Math.round(seconds * 10) / 10;

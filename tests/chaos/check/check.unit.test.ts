@@ -64,7 +64,13 @@ function brokenIn({ history, lines, evidence }: Parts): string[] {
   const of = (key: string) => lines.filter((line) => line.key === key);
   return check({
     ...{ history, effects: { lines, killed: new Map(), of }, acknowledged: [], operated: [], touched: new Set() },
-    ...{ deleted: new Set(), answers: new Map(), faults: [], times: { lease: 2, detection: 0.5, late: 0 } },
+    ...{
+      deleted: new Set(),
+      answers: new Map(),
+      faults: [],
+      outages: [],
+      times: { lease: 2, detection: 0.5, late: 0 },
+    },
     ...evidence,
   }).map((broken) => broken.invariant);
 }
@@ -132,4 +138,10 @@ test.each<[string, (parts: Parts) => Parts]>([
 
 test("a loss that was found in time is none that was found late", () => {
   expect(brokenIn(known(right(), { losses: [loss("no heartbeat from host for 3.4 s; it runs again")] }))).toEqual([]);
+});
+
+test("a loss that was found late because a scheduler had no answer of Postgres is none that was found late", () => {
+  const late = known(right(), { losses: [loss("no heartbeat from host for 6.1 s; it runs again")] });
+  expect(brokenIn({ ...late, evidence: { ...late.evidence, outages: [8_000 - 3_600_000] } })).toEqual([]);
+  expect(brokenIn({ ...late, evidence: { ...late.evidence, outages: [1_000] } })).toEqual(["losses are found in time"]);
 });

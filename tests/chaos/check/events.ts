@@ -54,10 +54,17 @@ const SLACK_SECONDS = 1;
 /** Who was late once, was late with the heartbeat, the look and the writing. */
 const LATE_TIMES = 3;
 
+const HOUR_MS = 3_600_000;
+const isWithin = (at: number, from: number, to: number): boolean =>
+  [-HOUR_MS, 0, HOUR_MS].some((byMs) => at + byMs >= from && at + byMs <= to);
+
 const HINDERS: readonly string[] = ["foreign-lock", "connections-used-up", "roll"];
 
-/** Outside of outages of those who have to find it: a frozen or killed scheduler, Postgres, or a lock of somebody else. */
-export const lossesAreFoundInTime: Invariant = ({ history, faults, times }) => {
+/**
+ * Outside of outages of those who have to find it: a frozen or killed scheduler, Postgres, a lock of somebody else, or a
+ * scheduler that says that it was not answered in time, as on a machine that others use.
+ */
+export const lossesAreFoundInTime: Invariant = ({ history, faults, outages, times }) => {
   const hinders = faults.filter(
     ({ fault }) =>
       fault.kind.startsWith("postgres") ||
@@ -69,7 +76,8 @@ export const lossesAreFoundInTime: Invariant = ({ history, faults, times }) => {
     if (silent <= times.lease + times.detection + SLACK_SECONDS + LATE_TIMES * times.late) return [];
     const from = loss.at - silent * 1000;
     const isHindered = hinders.some((f) => f.from <= loss.at && f.to + (times.lease + 3) * 1000 >= from);
-    return isHindered ? [] : [`${loss.dagId}.${loss.taskId} in ${loss.runId}: ${loss.text}`];
+    const isOutage = outages.some((at) => isWithin(at, from, loss.at));
+    return isHindered || isOutage ? [] : [`${loss.dagId}.${loss.taskId} in ${loss.runId}: ${loss.text}`];
   });
 };
 

@@ -17,6 +17,8 @@ export interface Evidence {
   /** What was answered to questions, by `dag/run`. */
   readonly answers: ReadonlyMap<string, ReadonlySet<string>>;
   readonly faults: readonly Done[];
+  /** When a scheduler had been without an answer of Postgres, by its own clock, which may be wrong by whole hours. */
+  readonly outages: readonly number[];
   /** Seconds. */
   readonly times: { readonly lease: number; readonly detection: number; readonly late: number };
 }

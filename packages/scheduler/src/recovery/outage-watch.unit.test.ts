@@ -16,7 +16,8 @@ test("who is answered in time may judge", async () => {
 
 test("after an outage nobody is judged for one lease: all had time to say that they live", async () => {
   const clock = fakeClock();
-  const watch = new OutageWatch(clock, { everyMs: EVERY_MS, leaseMs: LEASE_MS });
+  const told: number[] = [];
+  const watch = new OutageWatch(clock, { everyMs: EVERY_MS, leaseMs: LEASE_MS, onOutage: (ms) => void told.push(ms) });
   await clock.advance(EVERY_MS);
   watch.answered();
   await clock.advance(40_000);
@@ -27,4 +28,5 @@ test("after an outage nobody is judged for one lease: all had time to say that t
   }
   await clock.advance(EVERY_MS);
   expect(watch.mayJudge()).toBe(true);
+  expect(told).toEqual([40_000]);
 });

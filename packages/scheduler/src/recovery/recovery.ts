@@ -45,6 +45,11 @@ export class Recovery implements Service {
     const outage = new OutageWatch(clock, {
       everyMs: scheduler.task_instance_heartbeat_timeout_detection_interval * 1000,
       leaseMs: scheduler.task_instance_heartbeat_timeout * 1000,
+      onOutage: (ms) =>
+        log.warn(
+          { seconds: Math.round(ms / 100) / 10 },
+          "the database did not answer in time: nobody is taken for lost for one timeout",
+        ),
     });
     this.#looks = [
       every(scheduler.task_instance_heartbeat_timeout_detection_interval, "looking for lost attempts", async () => {
