@@ -13,11 +13,13 @@ import type { Wake } from "@millrace/shared/queue";
 import type { ActorDeps, SchedulerDeps } from "../deps.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { timeOutRuns } from "../runs/time-out-runs.ts";
+import { analyzeGrown } from "./analyze-grown.ts";
 import { handleLostAttempts } from "./handle-lost-attempts.ts";
 import { OutageWatch } from "./outage-watch.ts";
 
 const SEND_AT_ONCE = 10_000;
 const TIME_OUTS_AT_ONCE = 1_000;
+const LOOK_AT_SIZES_SECONDS = 2;
 const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
 
 export interface RecoveryDeps extends SchedulerDeps {
@@ -71,6 +73,7 @@ export class Recovery implements Service {
         broker.wake(ended.map(({ dagRunId, taskId }) => ({ dagRunId, taskIds: [taskId] })));
         broker.callTriggerers();
       }),
+      every(LOOK_AT_SIZES_SECONDS, "looking for tables that have grown", async () => void (await analyzeGrown(db))),
       every(Math.max(0.5, scheduler.task_redispatch_after / 3), "looking for unclaimed attempts", async () => {
         await this.sendAgain(scheduler.task_redispatch_after);
         await this.#failUnclaimed(scheduler.task_queued_timeout);

@@ -1,6 +1,7 @@
 // deferred → scheduled because a person answered: the answer is stored and the task resumes with it, in one statement. The
 // caller holds the task instance. Locks: the row, then its question.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { DROP_TRIGGERS } from "./history.ts";
 import { withoutKept } from "./kept-waits.ts";
 
@@ -21,7 +22,7 @@ export const answerQuestion = defineStatement<
   transitions: ["deferred>scheduled"],
   sql: `
 with locked as (
-  select id, trigger_id from task_instance where id = $1 and epoch = $2 and state = 'deferred'
+  select id, trigger_id from task_instance ti where id = $1 and epoch = $2 and ${stateOf("ti")} = 'deferred'
   for update
 ), answered as (
   update hitl_detail h set responded_at = now(), responded_by = $5::jsonb, chosen_options = $3::jsonb, params_input = $4::jsonb

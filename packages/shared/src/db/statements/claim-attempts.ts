@@ -2,6 +2,7 @@
 // is stale. The token names this claim, so that after a lost answer the worker can ask whether it was made.
 // A new try starts without the XComs of the one before; one that goes on after a wait keeps them, and its start. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import type { KeptWait } from "./kept-waits.ts";
 
 export type ClaimParams = readonly [
@@ -63,7 +64,7 @@ with claimed as (
     end_date = null, duration = null, hostname = $4, unixname = $5, pid = $6, worker_job_id = $7,
     latest_heartbeat = now(), updated_at = now()
   from unnest($1::uuid[], $2::int[], $3::uuid[]) as m(id, epoch, token)
-  where ti.id = m.id and ti.epoch = m.epoch and ti.state = 'queued'
+  where ti.id = m.id and ti.epoch = m.epoch and ${stateOf("ti")} = 'queued'
   returning ti.*
 ), cleared as (
   delete from xcom x using claimed c
@@ -97,7 +98,7 @@ export const readClaims = defineStatement<readonly [ids: readonly string[], toke
     sql: `
 select ${ATTEMPT("ti")}
 from unnest($1::uuid[], $2::uuid[]) as m(id, token)
-join task_instance ti on ti.id = m.id and ti.start_token = m.token and ti.state = 'running'
+join task_instance ti on ti.id = m.id and ti.start_token = m.token and ${stateOf("ti")} = 'running'
 join dag_run r on r.id = ti.dag_run_id
 join dag_version v on v.id = ti.dag_version_id`,
   },

@@ -2,6 +2,7 @@
 // all its retries. Pool, slots, queue and weight stay: they are of the version that the run is pinned to. Parallel arrays.
 // Locks: the rows; the caller holds their runs.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { DROP_TRIGGERS, FRESH_START, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
 
 export type ClearParams = readonly [
@@ -32,7 +33,7 @@ with locked as (
   select ti.*, c.new_id, c.retries
   from unnest($1::uuid[], $2::int[], $3::uuid[], $4::int[]) as c(id, epoch, new_id, retries)
   join task_instance ti on ti.id = c.id and ti.epoch = c.epoch
-    and ti.state in (${FROM.map((state) => `'${state}'`).join(", ")})
+    and ${stateOf("ti")} in (${FROM.map((state) => `'${state}'`).join(", ")})
   order by ti.id
   for update of ti
 ), kept as (

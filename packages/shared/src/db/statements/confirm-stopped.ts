@@ -1,6 +1,7 @@
 // The process of a stopped attempt is gone: restarting → none with a fresh attempt and no try used, shutdown → its mark.
 // Written by the worker that had it, or by the sweep when that worker is lost. Parallel arrays. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { FRESH_START, historyOf, KEEP_HISTORY, ONCE } from "./history.ts";
 
 export type ConfirmStoppedParams = readonly [
@@ -24,7 +25,7 @@ export const confirmStopped = defineStatement<ConfirmStoppedParams, ConfirmedSto
 with locked as (
   select ti.*, s.new_id, s.retries
   from unnest($1::uuid[], $2::int[], $3::uuid[], $4::int[]) as s(id, epoch, new_id, retries)
-  join task_instance ti on ti.id = s.id and ti.epoch = s.epoch and ti.state in ('restarting', 'shutdown')
+  join task_instance ti on ti.id = s.id and ti.epoch = s.epoch and ${stateOf("ti")} in ('restarting', 'shutdown')
   order by ti.id
   for update of ti
 ), kept as (

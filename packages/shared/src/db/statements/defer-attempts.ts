@@ -2,6 +2,7 @@
 // is stored with it. The attempt keeps its id, its XComs and its start: it resumes in the same try. Parallel arrays.
 // Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { kept, withoutKept } from "./kept-waits.ts";
 
 export type DeferParams = readonly [
@@ -28,7 +29,7 @@ with locked as (
   select ti.id, ti.dag_run_id, d.name, d.kwargs, d.queue, d.on_event, d.state, d.timeout, d.question::jsonb as q
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[])
     as d(id, epoch, name, kwargs, queue, on_event, state, timeout, question)
-  join task_instance ti on ti.id = d.id and ti.epoch = d.epoch and ti.state = 'running'
+  join task_instance ti on ti.id = d.id and ti.epoch = d.epoch and ${stateOf("ti")} = 'running'
   order by ti.id
   for update of ti
 ), numbered as materialized (

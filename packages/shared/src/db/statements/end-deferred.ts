@@ -1,6 +1,7 @@
 // A wait that ends its task without a worker: deferred → success, failed or skipped with the result's XComs, or
 // up_for_retry as after any failure. The trigger's row goes in the same statement. Parallel arrays. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { PUSH_RESULTS, type FinishParams } from "./finish-attempts.ts";
 import { DROP_TRIGGERS, FRESH_START, historyOf, KEEP_HISTORY } from "./history.ts";
 
@@ -12,7 +13,7 @@ export const finishDeferred = defineStatement<FinishParams, { readonly id: strin
 with locked as (
   select ti.id, ti.trigger_id, f.state, f.branch, f.reason
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $8::text[]) as f(id, epoch, state, branch, reason)
-  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'deferred'
+  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ${stateOf("ti")} = 'deferred'
   order by ti.id
   for update of ti
 ), ${DROP_TRIGGERS}, done as (
@@ -41,7 +42,7 @@ export const retryDeferred = defineStatement<
 with locked as (
   select ti.*, f.new_id, f.delay, f.reason
   from unnest($1::uuid[], $2::int[], $3::uuid[], $4::float8[], $5::text[]) as f(id, epoch, new_id, delay, reason)
-  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'deferred'
+  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ${stateOf("ti")} = 'deferred'
   order by ti.id
   for update of ti
 ), ${DROP_TRIGGERS}, kept as (

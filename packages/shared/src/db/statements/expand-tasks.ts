@@ -3,6 +3,7 @@
 // second scheduler from doubling anything. The attempt stays the same and nobody has it, so that its epoch does.
 // Locks: the rows that are given; the caller holds their runs.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 
 export type ExpandParams = readonly [
   /** Whose task is expanded. */
@@ -19,7 +20,7 @@ export const expandTasks = defineStatement<ExpandParams, { readonly id: string }
   sql: `
 with locked as (
   select ti.* from unnest($1::uuid[], $2::int[]) as e(id, epoch)
-  join task_instance ti on ti.id = e.id and ti.epoch = e.epoch and ti.state is null
+  join task_instance ti on ti.id = e.id and ti.epoch = e.epoch and ${stateOf("ti")} = 'none'
   order by ti.id
   for update of ti
 ), first as (

@@ -2,6 +2,7 @@
 // attempt that is no longer this worker's (another id, epoch or state) writes nothing and gives no row.
 // Parallel arrays; XComs name their attempt. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 
 export type FinishParams = readonly [
   ids: readonly string[],
@@ -33,7 +34,7 @@ with done as (
     duration = extract(epoch from now() - ti.start_date), branch_decision = f.branch::jsonb, next_method = null, next_kwargs = null,
     state_reason = left(f.reason, 1000), updated_at = now()
   from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $8::text[]) as f(id, epoch, state, branch, reason)
-  where ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
+  where ti.id = f.id and ti.epoch = f.epoch and ${stateOf("ti")} = 'running'
   returning ti.id, ti.dag_run_id, ti.dag_id, ti.run_id, ti.task_id, ti.map_index
 ), ${PUSH_RESULTS}
 select id from done`,

@@ -4,6 +4,7 @@
 // A row that somebody holds at this moment (a clear, a sweep) keeps no other waiting: it is told as it was before, and
 // says that it lives with the next heartbeat. Until then its lease runs on, and the worker has to know.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 
 export interface LivingAttempt {
   readonly id: string;
@@ -20,12 +21,12 @@ export const heartbeatAttempts = defineStatement<readonly [ids: readonly string[
 with unsynced as materialized (select set_config('synchronous_commit', 'off', true)),
 free as (
   select ti.id from task_instance ti, unsynced
-  where ti.id = any ($1::uuid[]) and ti.worker_job_id = $2 and ti.state in ('running', 'restarting', 'shutdown')
+  where ti.id = any ($1::uuid[]) and ti.worker_job_id = $2 and ${stateOf("ti")} in ('running', 'restarting', 'shutdown')
   for no key update of ti skip locked
 ), said as (
   update task_instance ti set latest_heartbeat = now() from free where ti.id = free.id
 )
 select id, epoch, state, id in (select id from free) as "isProven" from task_instance
-where id = any ($1::uuid[]) and worker_job_id = $2 and state in ('running', 'restarting', 'shutdown')`,
+where id = any ($1::uuid[]) and worker_job_id = $2 and ${stateOf("task_instance")} in ('running', 'restarting', 'shutdown')`,
   },
 );

@@ -21,6 +21,7 @@ export * from "./drop-orphan-triggers.ts";
 export * from "./end-backfills.ts";
 export * from "./end-deferred.ts";
 export * from "./expand-tasks.ts";
+export * from "./grown-tables.ts";
 export * from "./explain-ahead.ts";
 export * from "./explain-assets.ts";
 export * from "./explain-awaited.ts";

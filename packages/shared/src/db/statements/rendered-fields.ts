@@ -1,6 +1,7 @@
 // The template fields of a running attempt, stored before its operator runs, and those of old runs dropped. Fenced as
 // XComs are: an attempt that is no longer its task instance's own writes nothing and gets no row.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 
 export const putRenderedFields = defineStatement<
   readonly [attemptId: string, epoch: number, fields: string],
@@ -11,7 +12,7 @@ export const putRenderedFields = defineStatement<
 insert into rendered_task_instance_fields (dag_id, task_id, run_id, map_index, rendered_fields)
 select ti.dag_id, ti.task_id, ti.run_id, ti.map_index, $3::json
 from task_instance ti
-where ti.id = $1 and ti.epoch = $2 and ti.state = 'running'
+where ti.id = $1 and ti.epoch = $2 and ${stateOf("ti")} = 'running'
 for share
 on conflict (dag_id, task_id, run_id, map_index) do update set rendered_fields = excluded.rendered_fields
 returning true as written`,

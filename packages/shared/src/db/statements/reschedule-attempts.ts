@@ -1,6 +1,7 @@
 // running → up_for_reschedule: a sensor's poke was not yet true, and it gives its slot back until the next one. The same
 // attempt and the same try go on, with their XComs; each poke leaves a row. Parallel arrays. Locks: the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { withoutKept } from "./kept-waits.ts";
 
 export type RescheduleParams = readonly [
@@ -18,7 +19,7 @@ export const rescheduleAttempts = defineStatement<RescheduleParams, { readonly i
 with locked as (
   select ti.id, ti.dag_run_id, f.delay, f.started_at
   from unnest($1::uuid[], $2::int[], $3::float8[], $4::timestamptz[]) as f(id, epoch, delay, started_at)
-  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
+  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ${stateOf("ti")} = 'running'
   order by ti.id
   for update of ti
 ), noted as (

@@ -3,6 +3,7 @@
 // or stopped, which `infra` counts when it was lost; it then goes on where a wait had brought it. Parallel arrays. Locks:
 // the rows.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 import { FRESH_ATTEMPT, historyOf, KEEP_HISTORY } from "./history.ts";
 
 export type RetryParams = readonly [
@@ -23,7 +24,7 @@ with locked as (
   select ti.*, f.new_id, f.delay, f.free, f.infra, f.reason
   from unnest($1::uuid[], $2::int[], $3::uuid[], $4::float8[], $5::boolean[], $6::boolean[], $7::text[])
     as f(id, epoch, new_id, delay, free, infra, reason)
-  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ti.state = 'running'
+  join task_instance ti on ti.id = f.id and ti.epoch = f.epoch and ${stateOf("ti")} = 'running'
   order by ti.id
   for update of ti
 ), kept as (

@@ -1,6 +1,7 @@
 // Asks the worker that has an attempt to stop it: running → restarting for a clear, → shutdown for a mark or a stop. The
 // state that a shutdown is to end in is kept as its mark, and so is whether that end runs callbacks. Given again with another wish, the last one counts.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 
 export type StopParams = readonly [
   ids: readonly string[],
@@ -18,7 +19,7 @@ export const stopAttempts = defineStatement<StopParams, { readonly id: string }>
 with wanted as (
   select ti.id, s.to_state, s.mark, s.reason
   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[]) as s(id, to_state, mark, reason)
-  join task_instance ti on ti.id = s.id and ti.state in ('running', 'restarting', 'shutdown')
+  join task_instance ti on ti.id = s.id and ${stateOf("ti")} in ('running', 'restarting', 'shutdown')
   order by ti.id
   for update of ti
 )

@@ -1,6 +1,7 @@
 // XComs as running attempts read and write them. A write is fenced: an attempt that is no longer its task instance's own
 // writes nothing and gets no row.
 import { defineStatement } from "../statement.ts";
+import { stateOf } from "./found-by-id.ts";
 
 export const readXComs = defineStatement<
   readonly [
@@ -29,7 +30,7 @@ export const writeXCom = defineStatement<
 insert into xcom (dag_run_id, task_id, map_index, key, dag_id, run_id, value)
 select ti.dag_run_id, ti.task_id, ti.map_index, $3, ti.dag_id, ti.run_id, $4::jsonb
 from task_instance ti
-where ti.id = $1 and ti.epoch = $2 and ti.state = 'running'
+where ti.id = $1 and ti.epoch = $2 and ${stateOf("ti")} = 'running'
 for share
 on conflict (dag_run_id, task_id, map_index, key) do update set value = excluded.value, timestamp = now()
 returning true as written`,
