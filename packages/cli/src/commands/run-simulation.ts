@@ -1,6 +1,6 @@
 // `dags simulate` at work: finds the DAG, plays its schedule, draws bars for a few runs and sums up many.
 import { simulate, type OutcomeRule, type SimulationResult } from "@millrace/sdk/testing";
-import { findDagInFile, findDagInFolder, looksLikeFile } from "../load-dag/find-dag.ts";
+import { findDag } from "../load-dag/find-dag.ts";
 import type { Io } from "../io/io.ts";
 import { paintState } from "../output/paint-state.ts";
 import { createProgressLine } from "../output/progress-line.ts";
@@ -12,9 +12,7 @@ const DRAWN_AT_MOST = 24;
 
 export async function runSimulation(io: Io, fileOrId: string, options: SimulateCommandOptions): Promise<void> {
   const config = configOf(io, {}, []);
-  const { spec, artifact } = looksLikeFile(fileOrId)
-    ? await findDagInFile(fileOrId, options.dag, io.cwd)
-    : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
+  const { spec, artifact } = await findDag(config, fileOrId, options.dag, io.cwd);
   const begun = performance.now();
   const progress = createProgressLine(io);
   const result = simulate(spec, {

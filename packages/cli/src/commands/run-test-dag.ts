@@ -16,15 +16,13 @@ import { printList, type Column } from "../output/format.ts";
 import { createProgress, type Progress } from "../output/progress.ts";
 import { configOf } from "../process/config-of.ts";
 import { listenForStop } from "../process/stop-signals.ts";
-import { findDagInFile, findDagInFolder, looksLikeFile, type FoundDag } from "../load-dag/find-dag.ts";
+import { findDag, type FoundDag } from "../load-dag/find-dag.ts";
 import type { TestOptions } from "./dags/test.ts";
 import { inProcessStore } from "./in-process-store.ts";
 
 export async function runTestDag(io: Io, fileOrId: string, options: TestOptions): Promise<void> {
   const config = configOf(io, {}, []);
-  const found = looksLikeFile(fileOrId)
-    ? await findDagInFile(fileOrId, options.dag, io.cwd)
-    : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
+  const found = await findDag(config, fileOrId, options.dag, io.cwd);
   const { checkRunFits } = await import("@millrace/shared/params");
   checkRunFits(found.spec, options.conf ?? {});
   io.out(`${io.colors.bold(found.spec.dagId)}: ${found.spec.tasks.length} tasks\n`);

@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/sdk/spec";
 import { captureOutput, runOneTask } from "@millrace/sdk/testing";
 import { AppError } from "@millrace/shared/errors";
-import { findDagInFile, findDagInFolder, looksLikeFile } from "../load-dag/find-dag.ts";
+import { findDag } from "../load-dag/find-dag.ts";
 import type { Io } from "../io/io.ts";
 import { Ended } from "../io/report-error.ts";
 import { paintState } from "../output/paint-state.ts";
@@ -13,9 +13,7 @@ import type { TestTaskOptions } from "./tasks/test.ts";
 
 export async function runTestTask(io: Io, fileOrId: string, taskId: string, options: TestTaskOptions): Promise<void> {
   const config = configOf(io, {}, []);
-  const found = looksLikeFile(fileOrId)
-    ? await findDagInFile(fileOrId, options.dag, io.cwd)
-    : await findDagInFolder(config.core.dags_folder, fileOrId, io.cwd);
+  const found = await findDag(config, fileOrId, options.dag, io.cwd);
   const { dagId, tasks } = found.spec;
   for (const id of [taskId, ...Object.keys(options.upstream)]) {
     if (tasks.some((task) => task.taskId === id)) continue;

@@ -1,7 +1,8 @@
 // Which DAG is meant: by its file, or by its id in the DAG folder.
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { DagSpec } from "@millrace/sdk/spec";
+import type { Config } from "@millrace/shared/config";
 import { AppError } from "@millrace/shared/errors";
 import { UsageError } from "../io/report-error.ts";
 import { loadDagFile, type LoadedDagFile } from "./load-dag-file.ts";
@@ -12,10 +13,37 @@ export interface FoundDag extends LoadedDagFile {
 
 const DAG_FILE = /\.(?:ts|mts|js|mjs|tsx|jsx)$/;
 
-export const looksLikeFile = (given: string): boolean => DAG_FILE.test(given) || /[/\\]/.test(given);
+const looksLikeFile = (given: string): boolean => DAG_FILE.test(given) || /[/\\]/.test(given);
 
-/** @throws AppError DAG_FILE_INVALID, DAG_NOT_FOUND; UsageError when a file holds several DAGs and none is named. */
-export async function findDagInFile(file: string, dagId: string | undefined, cwd: string): Promise<FoundDag> {
+/**
+ * @param dagId which one of a file that has several
+ * @throws AppError DAG_FILE_INVALID, DAG_NOT_FOUND; UsageError when there is no folder, or a file holds several DAGs and none
+ * is named
+ */
+export async function findDag(
+  config: Pick<Config, "core" | "dags_git">,
+  fileOrId: string,
+  dagId: string | undefined,
+  cwd: string,
+): Promise<FoundDag> {
+  if (looksLikeFile(fileOrId)) return await findDagInFile(fileOrId, dagId, cwd);
+  const { url, folder, subdirectory } = config.dags_git;
+  if (url === "") return await findDagInFolder(config.core.dags_folder, fileOrId, cwd);
+  // What the dag-processor of this machine has laid out last.
+  const fetched = resolve(cwd, folder, "current", subdirectory);
+  const isThere = await stat(fetched).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) {
+    throw new UsageError(
+      `the DAG files come from a git repository (dags_git.url), and ${fetched} does not exist: nothing was fetched on this machine. Give the path of a file in a clone of your own, or run \`millrace dag-processor\` here first`,
+    );
+  }
+  return await findDagInFolder(fetched, fileOrId, cwd);
+}
+
+async function findDagInFile(file: string, dagId: string | undefined, cwd: string): Promise<FoundDag> {
   const loaded = await loadDagFile(resolve(cwd, file), cwd);
   const readings = loaded.artifact.dags();
   const ids = readings.map((reading) => reading.dagId);
@@ -36,7 +64,7 @@ export async function findDagInFile(file: string, dagId: string | undefined, cwd
 }
 
 /** Files that name the id are looked at first: most often there is one. */
-export async function findDagInFolder(folder: string, dagId: string, cwd: string): Promise<FoundDag> {
+async function findDagInFolder(folder: string, dagId: string, cwd: string): Promise<FoundDag> {
   const files = await dagFiles(resolve(cwd, folder));
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, "utf8") })));
   const likely = texts.filter(({ text }) => text.includes(dagId));

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test as example } from "vitest";
@@ -74,3 +74,22 @@ example.each([
   expect(notes).toContain(message);
   expect(code).toBe(1);
 });
+
+example(
+  "with DAG files from git the id is looked for in what was fetched here, and else it is said what to do",
+  async () => {
+    const cwd = await folderWith({});
+    const env = { MILLRACE__DAGS_GIT__URL: "https://git.example/dags.git", MILLRACE__DAGS_GIT__SUBDIRECTORY: "flows" };
+    const nothing = await runCaptured(["dags", "test", "good"], env, cwd);
+    expect(nothing).toMatchObject({ code: 2, out: "" });
+    expect(nothing.notes).toMatch(
+      /come from a git repository .*dags-git\/current\/flows does not exist.*path of a file/,
+    );
+    await mkdir(join(cwd, "dags-git/trees/c1/flows"), { recursive: true });
+    await writeFile(join(cwd, "dags-git/trees/c1/flows/good.ts"), GOOD);
+    await symlink("trees/c1", join(cwd, "dags-git/current"));
+    const { code, out } = await runCaptured(["dags", "test", "good"], env, cwd);
+    expect(out).toContain("greet | hello nowhere");
+    expect(code).toBe(0);
+  },
+);

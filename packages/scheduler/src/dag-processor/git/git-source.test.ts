@@ -1,8 +1,9 @@
 // DAG files from real git repositories, by path and over HTTP.
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { testDatabase, waitUntil } from "@millrace/testkit";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DagVersions, triggerRun } from "@millrace/shared/db";
 import { createLogger } from "@millrace/shared/observability";
 import { DagProcessor } from "../dag-processor.ts";
@@ -157,6 +158,45 @@ describe("DAG files of a git repository", () => {
 });
 
 describe("over HTTP", () => {
+  /** Takes the place of `ssh`: keeps its arguments and runs what the remote machine is asked to, here. */
+  async function fakeSsh(): Promise<{ readonly program: string; readonly called: () => Promise<string> }> {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-ssh-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const [program, calls] = [join(folder, "ssh"), join(folder, "calls")];
+    await writeFile(program, `#!/bin/sh\necho "$*" >> ${calls}\nfor last; do :; done\nexec sh -c "$last"\n`, {
+      mode: 0o755,
+    });
+    return { program, called: async () => await readFile(calls, "utf8") };
+  }
+
+  test("come by ssh, with the command of the environment or with a key of one's own", async () => {
+    const repository = await testRepository();
+    const one = await repository.push({ "a.ts": dagFile("a") });
+    const { program, called } = await fakeSsh();
+    const url = `ssh://git@git.example:2222${repository.url}`;
+    vi.stubEnv("GIT_SSH_COMMAND", program);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await processorOf({ ...repository, url }).processor.processOnce();
+    expect(await commits()).toEqual({ a: [one, one] });
+    expect(await called()).toMatch(/-p 2222 git@git\.example git-upload-pack '.*remote\.git'/);
+
+    const two = await repository.push({ "b.ts": dagFile("b") });
+    vi.stubEnv("PATH", `${dirname(program)}:${process.env["PATH"] ?? ""}`);
+    const scp = { ...repository, fetched: `${repository.fetched}-2`, url: `git@git.example:${repository.url}` };
+    await processorOf(scp, { "dags_git.ssh_key": "/keys/it's mine" }).processor.processOnce();
+    expect(await commits()).toMatchObject({ b: [two, two] });
+    expect(await called()).toContain("-o BatchMode=yes -i /keys/it's mine -o IdentitiesOnly=yes");
+  });
+
+  test("with submodules are read without them, and that is said", async () => {
+    const repository = await testRepository();
+    await repository.push({ "a.ts": dagFile("a"), ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ../x\n' });
+    const { processor, lines } = processorOf(repository);
+    await processor.processOnce();
+    expect(await readDags(db)).toMatchObject({ a: { versions: [1] } });
+    expect(lines.join("")).toContain("the repository has submodules, which are not fetched");
+  });
+
   const PASSWORD = "s3cr3t-p%40ss";
 
   test("the credentials of the URL open the repository, and stand in no row, no line and no argument", async () => {

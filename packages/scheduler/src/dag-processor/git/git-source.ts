@@ -68,6 +68,12 @@ export class GitSource implements DagSource {
       await db.run(putBundleVersion, [BUNDLE, commit]);
       this.#current = tree;
       this.#problem = undefined;
+      if (before.commit !== commit && (await hasSubmodules(this.#tree.folder, commit))) {
+        log.warn(
+          { commit },
+          "the repository has submodules, which are not fetched: what DAG files import of them is missing",
+        );
+      }
       if (before.commit !== commit) log.info({ commit, ref: this.#tree.ref }, "DAG files are at another commit");
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
@@ -112,3 +118,9 @@ export class GitSource implements DagSource {
     return `Ref ${ref} of ${shownUrl(url)} could not be fetched:\n${cause}\n${stays}; it is tried again every ${this.#deps.config.interval} s.`;
   }
 }
+
+const hasSubmodules = async (folder: string, commit: string): Promise<boolean> =>
+  await stat(join(folder, "trees", commit, ".gitmodules")).then(
+    () => true,
+    () => false,
+  );
