@@ -209,3 +209,25 @@ test("the callbacks of a run and of its tasks are listed with what became of the
   expect((await get(`${base}?task_id=load`)).json()).toMatchObject({ total_entries: 1 });
   expect((await get("/api/v2/dags/etl/dagRuns/nope/callbacks")).statusCode).toBe(404);
 });
+
+describe("a note of a run", () => {
+  const noteOf = async () => (await get(RUN)).json<DagRun>().note;
+
+  test("is set, changed and taken away, with or without a state, and written down", async () => {
+    expect((await patch(RUN, { note: "asked Ada" })).json()).toMatchObject({ note: "asked Ada", state: "running" });
+    expect((await patch(RUN, { note: "again" })).json()).toMatchObject({ note: "again" });
+    expect(await db.read("select user_id from dag_run_note")).toEqual([{ user_id: "admin" }]);
+    expect((await patch(RUN, { note: "given up", state: "failed" })).json()).toMatchObject({ note: "given up" });
+    expect(await events()).toEqual(["note run", "note run", "mark run failed", "note run"]);
+    await patch(RUN, { note: null });
+    expect(await noteOf()).toBeNull();
+  });
+
+  test("is refused when it is too long or cannot be stored, as is a change of nothing", async () => {
+    expect((await patch(RUN, { note: "x".repeat(1_001) })).statusCode).toBe(422);
+    expect((await patch(RUN, { note: "a\0b" })).statusCode).toBe(422);
+    expect((await patch(RUN, {})).statusCode).toBe(422);
+    expect((await patch("/api/v2/dags/etl/dagRuns/nope", { note: "x" })).statusCode).toBe(404);
+    expect([await noteOf(), await events()]).toEqual([null, []]);
+  });
+});

@@ -1,4 +1,4 @@
-import { deleteRun, getRun, markRun, markTasks } from "@millrace/shared/db";
+import { deleteRun, getRun, markRun, markTasks, noteRun } from "@millrace/shared/db";
 import { announce } from "@millrace/shared/queue";
 import type { FastifyRequest } from "fastify";
 import type { Static } from "typebox";
@@ -59,8 +59,10 @@ export function markRoutes(app: App, context: Context): void {
 
   app.patch(RUN, { schema: { params: RunPath, body: PatchRunBody, response: { 200: DagRun } } }, async (request) => {
     const { dag_id: dagId, dag_run_id: runId } = request.params;
-    const { state, run_callbacks: runCallbacks = true } = request.body;
-    announce(broker, await markRun(db, versions, { dagId, runId, state, runCallbacks, user: userName(request) }));
+    const { state, note, run_callbacks: runCallbacks = true } = request.body;
+    const user = userName(request);
+    if (state !== undefined) announce(broker, await markRun(db, versions, { dagId, runId, state, runCallbacks, user }));
+    if (note !== undefined) await noteRun(db, { dagId, runId, note, user });
     return presentRun(await getRun(db, dagId, runId));
   });
 

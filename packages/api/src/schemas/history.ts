@@ -5,7 +5,7 @@ import { Flag, Instant, Nullable, NullableInstant, TaskPath } from "./common.ts"
 const STRICT = { additionalProperties: false };
 const Id = Type.String({ minLength: 1, maxLength: 250 });
 const MapIndexText = Type.Integer({ minimum: -1, maximum: 2_147_483_647 });
-/** Notes are not kept: only a body without one is taken. */
+/** Notes of task instances are not kept: only a body without one is taken. */
 const note = Type.Optional(Type.Null());
 const Reach = { include_upstream: Flag, include_downstream: Flag, include_future: Flag, include_past: Flag };
 
@@ -45,7 +45,15 @@ export const PatchTaskBody = Type.Object(
   STRICT,
 );
 
-export const PatchRunBody = Type.Object({ state: Type.String({ maxLength: 50 }), run_callbacks: Flag, note }, STRICT);
+export const PatchRunBody = Type.Object(
+  {
+    state: Type.Optional(Type.String({ maxLength: 50 })),
+    run_callbacks: Flag,
+    /** Null takes it away. */
+    note: Type.Optional(Nullable(Type.String({ maxLength: 1_000 }))),
+  },
+  { ...STRICT, minProperties: 1 },
+);
 
 /** One reason: its kind and parameters for programs, the sentence for people. */
 const Reason = Type.Object({ kind: Type.String(), text: Type.String() }, { additionalProperties: true });

@@ -7,3 +7,8 @@ export const writeRunNote = defineStatement<readonly [dagRunId: number, content:
 insert into dag_run_note (dag_run_id, user_id, content) values ($1, $3, left($2, 1000))
 on conflict (dag_run_id) do update set content = excluded.content, user_id = excluded.user_id, updated_at = now()`,
 });
+
+export const deleteRunNote = defineStatement<readonly [dagRunId: number], never>({
+  name: "delete-run-note",
+  sql: `delete from dag_run_note where dag_run_id = $1`,
+});
