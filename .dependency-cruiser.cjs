@@ -31,7 +31,7 @@ module.exports = {
       from: { path: SDK_TESTING, pathNot: TEST },
       to: {
         path: "^(packages|tests|examples|bench|scripts)/",
-        pathNot: ["^packages/sdk/", "^packages/shared/src/(model|errors)/"],
+        pathNot: ["^packages/sdk/", "^packages/shared/src/(model|errors|params)/"],
       },
     },
     {
