@@ -75,6 +75,6 @@ export const simulate = (io: Io): Command =>
     .option("--timeline", "Draw bars even when there are many runs.")
     .addOption(new Option("-o, --output <format>", "How to print it.").choices(["table", "json"]).default("table"))
     .action(async (fileOrId: string, options: SimulateCommandOptions) => {
-      const { runSimulation } = await import("../run-simulation.ts");
+      const { runSimulation } = await import("./run-simulation.ts");
       await runSimulation(io, fileOrId, options);
     });

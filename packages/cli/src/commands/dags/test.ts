@@ -32,6 +32,6 @@ export const test = (io: Io): Command =>
       "\nVariables and connections come from MILLRACE_VAR_<KEY> and MILLRACE_CONN_<ID>; XComs live in memory.",
     )
     .action(async (fileOrId: string, logicalDate: Date | undefined, options: TestOptions) => {
-      const { runTestDag } = await import("../run-test-dag.ts");
+      const { runTestDag } = await import("./run-test-dag.ts");
       await runTestDag(io, fileOrId, { ...options, ...(logicalDate === undefined ? {} : { logicalDate }) });
     });

@@ -37,6 +37,6 @@ export const test = (io: Io): Command =>
     .option("--upstream <task=json>", "What an upstream task returned; may be given several times.", named, {})
     .option("--input <name=json>", "A named argument of the handler; may be given several times.", named, {})
     .action(async (fileOrId: string, taskId: string, options: TestTaskOptions) => {
-      const { runTestTask } = await import("../run-test-task.ts");
+      const { runTestTask } = await import("./run-test-task.ts");
       await runTestTask(io, fileOrId, taskId, options);
     });

@@ -1,11 +1,11 @@
 // `dags simulate` at work: finds the DAG, plays its schedule, draws bars for a few runs and sums up many.
 import { simulate, type OutcomeRule, type SimulationResult } from "@millrace/sdk/testing";
-import { findDag } from "../load-dag/find-dag.ts";
-import type { Io } from "../io/io.ts";
-import { paintState } from "../output/paint-state.ts";
-import { createProgressLine } from "../output/progress-line.ts";
-import { configOf } from "../process/config-of.ts";
-import type { SimulateCommandOptions } from "./dags/simulate.ts";
+import { findDag } from "../../load-dag/find-dag.ts";
+import type { Io } from "../../io/io.ts";
+import { paintState } from "../../output/paint-state.ts";
+import { createProgressLine } from "../../output/progress-line.ts";
+import { configOf } from "../../process/config-of.ts";
+import type { SimulateCommandOptions } from "./simulate.ts";
 
 /** More runs than this are summed up instead of drawn. */
 const DRAWN_AT_MOST = 24;

@@ -10,15 +10,15 @@ import {
   type TestTask,
 } from "@millrace/sdk/testing";
 import { isFinished } from "@millrace/shared/model";
-import type { Io } from "../io/io.ts";
-import { Ended } from "../io/report-error.ts";
-import { printList, type Column } from "../output/format.ts";
-import { createProgress, type Progress } from "../output/progress.ts";
-import { configOf } from "../process/config-of.ts";
-import { listenForStop } from "../process/stop-signals.ts";
-import { findDag, type FoundDag } from "../load-dag/find-dag.ts";
-import type { TestOptions } from "./dags/test.ts";
-import { inProcessStore } from "./in-process-store.ts";
+import type { Io } from "../../io/io.ts";
+import { Ended } from "../../io/report-error.ts";
+import { printList, type Column } from "../../output/format.ts";
+import { createProgress, type Progress } from "../../output/progress.ts";
+import { configOf } from "../../process/config-of.ts";
+import { listenForStop } from "../../process/stop-signals.ts";
+import { findDag, type FoundDag } from "../../load-dag/find-dag.ts";
+import type { TestOptions } from "./test.ts";
+import { inProcessStore } from "../../load-dag/in-process-store.ts";
 
 export async function runTestDag(io: Io, fileOrId: string, options: TestOptions): Promise<void> {
   const config = configOf(io, {}, []);

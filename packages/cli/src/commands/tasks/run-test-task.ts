@@ -2,14 +2,14 @@
 import type { Json } from "@millrace/sdk/spec";
 import { captureOutput, runOneTask } from "@millrace/sdk/testing";
 import { AppError } from "@millrace/shared/errors";
-import { findDag } from "../load-dag/find-dag.ts";
-import type { Io } from "../io/io.ts";
-import { Ended } from "../io/report-error.ts";
-import { paintState } from "../output/paint-state.ts";
-import { configOf } from "../process/config-of.ts";
-import { listenForStop } from "../process/stop-signals.ts";
-import { inProcessStore } from "./in-process-store.ts";
-import type { TestTaskOptions } from "./tasks/test.ts";
+import { findDag } from "../../load-dag/find-dag.ts";
+import type { Io } from "../../io/io.ts";
+import { Ended } from "../../io/report-error.ts";
+import { paintState } from "../../output/paint-state.ts";
+import { configOf } from "../../process/config-of.ts";
+import { listenForStop } from "../../process/stop-signals.ts";
+import { inProcessStore } from "../../load-dag/in-process-store.ts";
+import type { TestTaskOptions } from "./test.ts";
 
 export async function runTestTask(io: Io, fileOrId: string, taskId: string, options: TestTaskOptions): Promise<void> {
   const config = configOf(io, {}, []);
