@@ -1,5 +1,12 @@
 // The pages in a real browser, used as people use them: by what a screen reader calls things, with mouse and keyboard.
-import { testBrowser, testDatabase, testRedisUrl, waitUntil, type BrowserPage } from "@millrace/testkit";
+import {
+  testBrowser,
+  testDatabase,
+  testRedisUrl,
+  waitUntil,
+  type BrowserPage,
+  type MillraceProcess,
+} from "@millrace/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openFleet, type Fleet } from "./fleet.ts";
 
@@ -14,14 +21,17 @@ const PICTURES = process.env["PAGE_PICTURES"];
 
 let fleet: Fleet;
 let url: string;
+let api: MillraceProcess;
 let page: BrowserPage;
 
 beforeAll(async () => {
   if (browser === undefined) return;
   fleet = await openFleet(database, redisUrl, weatherDatabase.url, {
     MILLRACE_VAR_PAGES_TOKEN: "s3cret-of-the-page",
+    // Logins outlive a restart of the API.
+    MILLRACE__API_AUTH__JWT_SECRET: "only for the tests of the pages, 32 bytes",
   });
-  const [api] = await Promise.all([fleet.start(["api"]), fleet.start(["dag-processor"])]);
+  [api] = await Promise.all([fleet.start(["api"]), fleet.start(["dag-processor"])]);
   url = (await api.waitForLine(/ is ready at /)).replace(/^.* is ready at /, "");
   await waitUntil(async () => (await fleet.query("select from dag where dag_id like 'pages\\_%'")).length === 3, {
     what: "the DAGs of the pages are read",
@@ -109,6 +119,39 @@ describe.skipIf(browser === undefined)("unpausing", () => {
   });
 });
 
+describe.skipIf(browser === undefined)("finding one's way", () => {
+  test("each page has its title, and the focus follows a link to its beginning", async () => {
+    await page.goTo(url + LIST);
+    await page.click("link", "pages_daily");
+    await page.find("heading", "pages_daily");
+    expect(await page.evaluate("[document.title, document.activeElement.id]")).toEqual([
+      "pages_daily · Millrace",
+      "main",
+    ]);
+    await page.goTo(`${url}/nowhere`);
+    await page.find("heading", "There is no such page");
+    await waitUntil(async () => (await page.evaluate("document.title")) === "No such page · Millrace", {
+      what: "the title says so",
+    });
+  });
+
+  test("what is not there, and what was asked wrongly, is said in a sentence", async () => {
+    await page.goTo(`${url}/dags/pages_nothing`);
+    expect((await page.find("alert")).states).toBeDefined();
+    await page.waitForText("There is no DAG pages_nothing");
+    await page.goTo(`${url}/dags/pages_daily`);
+    await page.click("button", "Trigger a run");
+    await page.find("textbox", "Conf, as JSON (may stay empty)", ({ states }) => states["focused"] === true);
+    await page.type("{");
+    await page.click("button", "Trigger");
+    await page.find("alert");
+    await page.find("textbox", "Conf, as JSON (may stay empty)", ({ states }) => states["invalid"] === "true");
+    await look("trigger");
+    await page.press("Escape");
+    await page.gone("dialog");
+  });
+});
+
 test.skipIf(browser === undefined)(
   "a task shows its rendered templates, with secrets masked",
   { timeout: 90_000 },
@@ -122,5 +165,25 @@ test.skipIf(browser === undefined)(
     expect(text).toMatch(/"DAY": "\d{8}"/);
     expect(text).not.toContain("s3cret-of-the-page");
     await look("task");
+  },
+);
+
+// The last one: what a test starts ends with it.
+test.skipIf(browser === undefined)(
+  "a server that goes away is told, with what to do, and the page goes on when it is back",
+  async () => {
+    await page.goTo(url + LIST);
+    await page.find("switch", /pages_by_hand/);
+    const isOn = (await page.find("switch", /pages_by_hand/)).states["checked"];
+    api.kill();
+    await api.exited;
+    await page.waitForText("No changes arrive: the server cannot be reached.");
+    await page.click("switch", /pages_by_hand/);
+    await page.waitForText(/pages_by_hand was not (un)?paused: The server cannot be reached\. Is the API running/);
+    await page.find("switch", /pages_by_hand/, ({ states }) => states["checked"] === isOn);
+    await look("away");
+    api = await fleet.start(["api", "--port", new URL(url).port]);
+    await waitUntil(async () => !(await page.text()).includes("No changes arrive"), { what: "it is back" });
+    await page.find("switch", /pages_by_hand/, ({ states }) => states["checked"] === isOn);
   },
 );

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { DagPage } from "./dag/dag-page.tsx";
 import { DagsPage } from "./dags/dags-page.tsx";
 import { LoginPage } from "./login/login-page.tsx";
@@ -19,9 +19,37 @@ export function App(): ReactNode {
 }
 
 function CurrentPage(): ReactNode {
-  const route = matchRoute(useAddress().path);
+  const { path } = useAddress();
+  const route = matchRoute(path);
+  const title = titleOf(route);
+  useEffect(() => {
+    document.title = `${title} · Millrace`;
+  }, [title]);
+  // Whoever follows a link without seeing the page is at its beginning, as after any link.
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current !== path) document.getElementById("main")?.focus({ preventScroll: true });
+    before.current = path;
+  }, [path]);
   if (route.page === "login") return <LoginPage />;
   return <Shell>{pageOf(route)}</Shell>;
+}
+
+function titleOf(route: Route): string {
+  switch (route.page) {
+    case "dags":
+      return "DAGs";
+    case "dag":
+      return route.dagId;
+    case "run":
+      return `${route.runId} · ${route.dagId}`;
+    case "task":
+      return `${route.taskId}${route.mapIndex < 0 ? "" : ` [${route.mapIndex}]`} · ${route.dagId}`;
+    case "login":
+      return "Log in";
+    case "unknown":
+      return "No such page";
+  }
 }
 
 // The key makes another DAG or task a fresh page: nothing of the one before shines through while it loads.

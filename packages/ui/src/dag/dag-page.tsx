@@ -73,7 +73,7 @@ export function DagPage({ dagId }: { readonly dagId: string }): ReactNode {
         <span aria-current="page">{dagId}</span>
       </Crumbs>
       <DagHead dag={dag.data} dagId={dagId} now={now} onPause={pausing.toggle} onTrigger={() => setTriggering(true)} />
-      <Problem error={dag.error ?? shown.error ?? pausing.error} />
+      <Problem error={pausing.error ?? dag.error ?? shown.error} />
       <Tabs label="Views of the DAG" tabs={TABS} chosen={tab} onChoose={setTab} />
       {tab === "preview" ? (
         preview.error === undefined && <PreviewView preview={preview.data} now={now} />

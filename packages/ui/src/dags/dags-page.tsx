@@ -10,7 +10,7 @@ import { Loading, Problem } from "../shell/notices.tsx";
 import { DagFilters } from "./dag-filters.tsx";
 import { DagList } from "./dag-list.tsx";
 import { ImportErrors } from "./import-errors.tsx";
-import { Pager } from "./pager.tsx";
+import { Pager } from "../shell/pager.tsx";
 
 const PAGE = 50;
 const RELOAD_MS = 3_000;
@@ -59,7 +59,7 @@ export function DagsPage(): ReactNode {
         <DagFilters />
       </div>
       <ImportErrors errors={errors.data?.import_errors ?? []} />
-      <Problem error={lines.error ?? pausing.error} />
+      <Problem error={pausing.error ?? lines.error} />
       {lines.data === undefined ? (
         lines.error === undefined && <Loading what="DAGs" />
       ) : (

@@ -10,13 +10,22 @@ export class HttpProblem extends Error {
   }
 }
 
+/** Nothing answered. */
+export class ServerUnreachable extends Error {
+  override readonly name = "ServerUnreachable";
+
+  constructor() {
+    super("The server cannot be reached. Is the API running, and is there a network? What is shown may be old.");
+  }
+}
+
 export interface RequestOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** @throws HttpProblem with the sentence of the server. */
+/** @throws HttpProblem with the sentence of the server, or ServerUnreachable. */
 export async function request<T>(method: string, url: string, options: RequestOptions = {}): Promise<T> {
   const response = await fetch(url, {
     method,
@@ -24,6 +33,8 @@ export async function request<T>(method: string, url: string, options: RequestOp
     headers: { ...(options.body === undefined ? {} : { "content-type": "application/json" }), ...options.headers },
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }).catch((error: unknown) => {
+    throw options.signal?.aborted === true ? error : new ServerUnreachable();
   });
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
   const answer: unknown = await response.json().catch(() => undefined);

@@ -28,7 +28,7 @@ export function useResource<T>(url: string | null): Resource<T> {
       (error: unknown) => {
         if (stop.signal.aborted) return;
         if (error instanceof HttpProblem && needsLogin(error)) return askToLogIn(go);
-        const problem = error instanceof HttpProblem ? error : new Error("The server cannot be reached.");
+        const problem = error instanceof Error ? error : new Error(String(error));
         // What was shown stays: stale data with a word about it beats an empty page.
         setState((old) => ({ ...old, url, error: problem }));
       },

@@ -2,11 +2,13 @@
 // its data then, and misses nothing from there on.
 import { useEffect, useRef } from "react";
 import type { LiveEvents } from "@millrace/api/types";
+import { setLost } from "./connection.ts";
 
 export type LiveHandlers = { readonly [K in keyof LiveEvents]?: (event: LiveEvents[K]) => void } & {
   readonly ready: () => void;
 };
 
+const AGAIN_MS = 3_000;
 const EVENTS = ["run", "task_instance", "dag"] as const;
 
 export function useLive(scope: { readonly dagId?: string; readonly runId?: string }, handlers: LiveHandlers): void {
@@ -21,15 +23,31 @@ export function useLive(scope: { readonly dagId?: string; readonly runId?: strin
     if (runId !== undefined) query.set("dag_run_id", runId);
     let source: EventSource | undefined;
     let opened = 0;
+    let again: ReturnType<typeof setTimeout> | undefined;
     const close = (): void => {
+      clearTimeout(again);
       source?.close();
       source = undefined;
+      setLost(false);
     };
     const open = (): void => {
       if (source !== undefined || document.hidden) return;
       source = new EventSource(`/api/v2/events?${query.toString()}`);
       // The first data is on its way already when the page opens.
-      source.addEventListener("ready", () => (opened++ > 0 ? latest.current.ready() : undefined));
+      source.addEventListener("ready", () => {
+        setLost(false);
+        if (opened++ > 0) latest.current.ready();
+      });
+      source.addEventListener("error", () => {
+        setLost(true);
+        // The browser tries again by itself unless it was refused: then the data says why, a login that is over above all.
+        if (source?.readyState !== EventSource.CLOSED) return;
+        source = undefined;
+        again = setTimeout(() => {
+          latest.current.ready();
+          open();
+        }, AGAIN_MS);
+      });
       source.addEventListener("reset", () => latest.current.ready());
       for (const name of EVENTS) {
         source.addEventListener(name, (message: MessageEvent<string>) => {

@@ -33,9 +33,10 @@ export function usePausing(options: {
     onChange(dagId, isPaused);
     setError(undefined);
     request("PATCH", `/api/v2/dags/${encodeURIComponent(dagId)}`, { body: { is_paused: isPaused } })
-      .catch((problem: Error) =>
-        setError(new Error(`${dagId} was not ${isPaused ? "paused" : "unpaused"}: ${problem.message}`)),
-      )
+      .catch((problem: Error) => {
+        onChange(dagId, !isPaused);
+        setError(new Error(`${dagId} was not ${isPaused ? "paused" : "unpaused"}: ${problem.message}`));
+      })
       .finally(onSettled);
   };
   return {

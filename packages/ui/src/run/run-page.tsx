@@ -8,7 +8,7 @@ import { taskInList } from "../live/apply-events.ts";
 import { useLive } from "../live/use-live.ts";
 import { dagPath } from "../router/match-route.ts";
 import { Link, useQuery } from "../router/router.tsx";
-import { Pager } from "../dags/pager.tsx";
+import { Pager } from "../shell/pager.tsx";
 import { Crumbs, Loading, Problem } from "../shell/notices.tsx";
 import { StateBadge } from "../states/state-mark.tsx";
 import { TaskList } from "./task-list.tsx";

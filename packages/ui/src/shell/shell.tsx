@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Health, Me } from "@millrace/api/types";
 import { request } from "../http/client.ts";
 import { useResource } from "../http/use-resource.ts";
+import { useIsLost } from "../live/connection.ts";
 import { Link, useGo } from "../router/router.tsx";
 import { describeHealth } from "./describe-health.ts";
 
@@ -13,7 +14,7 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
     void request("POST", "/ui/auth/logout").then(() => go("/login"));
   };
   return (
-    <Frame user={me.data?.username} health={health.data} onLogOut={logOut}>
+    <Frame user={me.data?.username} health={health.data} isLost={useIsLost()} onLogOut={logOut}>
       {children}
     </Frame>
   );
@@ -22,6 +23,8 @@ export function Shell({ children }: { readonly children: ReactNode }): ReactNode
 export function Frame(props: {
   readonly user: string | undefined;
   readonly health: Health | undefined;
+  /** No changes reach the page. */
+  readonly isLost?: boolean;
   readonly onLogOut: () => void;
   readonly children: ReactNode;
 }): ReactNode {
@@ -55,6 +58,12 @@ export function Frame(props: {
         )}
       </header>
       <main id="main" tabIndex={-1}>
+        {props.isLost === true ? (
+          <p className="warning" role="status">
+            No changes arrive: the server cannot be reached. What is shown may be old; the page goes on by itself as
+            soon as it answers.
+          </p>
+        ) : null}
         {props.children}
       </main>
     </>
