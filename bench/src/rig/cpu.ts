@@ -29,7 +29,8 @@ export function cpuMicros(roots: readonly { readonly name: string; readonly pid:
       totals.tasks += stat.reapedMicros;
     } else if (parent?.name === "worker") totals.tasks += stat.micros;
     else if (!started.has(stat.pid)) continue;
-    else if (stat.name === "postgres") totals.postgres += stat.micros;
+    // Sessions that have ended are in the sum of their server.
+    else if (stat.name === "postgres") totals.postgres += stat.micros + stat.reapedMicros;
     else if (/^(redis|valkey)-server/.test(stat.name)) totals.redis += stat.micros;
   }
   return totals;
