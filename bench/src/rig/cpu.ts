@@ -36,13 +36,6 @@ export function cpuMicros(roots: readonly { readonly name: string; readonly pid:
   return totals;
 }
 
-/** Of a process and of all whose parent it is, those that have ended included. */
-export function familyMicros(pid: number): number {
-  return readStats()
-    .filter((stat) => stat.pid === pid || stat.parent === pid)
-    .reduce((sum, stat) => sum + stat.micros + (stat.pid === pid ? stat.reapedMicros : 0), 0);
-}
-
 export function cpuBetween(before: CpuMicros, after: CpuMicros): CpuMicros {
   return Object.fromEntries(
     Object.entries(after).map(([name, micros]) => [name, micros - before[name as Component]]),

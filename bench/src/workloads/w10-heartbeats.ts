@@ -1,12 +1,11 @@
 // W10: what it costs that 1,000 running tasks are said to live, with the default interval: the statement of each worker,
 // and what Postgres does for it. Beside it the same time with nothing to say, since a Postgres without work does something.
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Database, heartbeatAttempts } from "@millrace/shared/db";
 import { Periodic } from "@millrace/shared/lifecycle";
 import { createLogger } from "@millrace/shared/observability";
 import type { Services } from "@millrace/testkit/services";
-import { familyMicros } from "../rig/cpu.ts";
+import { cpuMicros } from "../rig/cpu.ts";
 import { Engine } from "../rig/engine.ts";
 import { publish } from "../rig/report.ts";
 
@@ -25,8 +24,7 @@ export async function w10(services: Services, quick: boolean): Promise<void> {
   );
   try {
     const attempts = await seedRunning(engine.db);
-    const [server] = await engine.db.read<{ pid: number }>("select pg_backend_pid() as pid");
-    const postmaster = Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${server?.pid}/status`, "utf8"))?.[1]);
+    const postgresMicros = () => cpuMicros([]).postgres;
     const measure = async (ofWorker: (worker: number) => readonly string[]) => {
       const beats = workers.map((db, i) => {
         const run = async () => void (await db.beat(heartbeatAttempts, [ofWorker(i), i]));
@@ -34,10 +32,10 @@ export async function w10(services: Services, quick: boolean): Promise<void> {
       });
       for (const beat of beats) await beat.start();
       await pause(EVERY_SECONDS * 1_000); // connections are open, statements are planned
-      const [own, postgres] = [process.cpuUsage(), familyMicros(postmaster)];
+      const [own, postgres] = [process.cpuUsage(), postgresMicros()];
       await pause(seconds * 1_000);
       const used = process.cpuUsage(own);
-      const cost = { workers: used.user + used.system, postgres: familyMicros(postmaster) - postgres };
+      const cost = { workers: used.user + used.system, postgres: postgresMicros() - postgres };
       for (const beat of beats) await beat.stop();
       return cost;
     };

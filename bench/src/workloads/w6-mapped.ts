@@ -3,7 +3,7 @@
 // after the other: how much longer they take than without it.
 import { readFileSync } from "node:fs";
 import type { Services } from "@millrace/testkit/services";
-import { cpuBetween, cpuMicros, familyMicros, type CpuMicros } from "../rig/cpu.ts";
+import { cpuBetween, cpuMicros, type CpuMicros } from "../rig/cpu.ts";
 import { Engine } from "../rig/engine.ts";
 import { publish, type Row } from "../rig/report.ts";
 import { runsToEnd, startRuns } from "../rig/runs.ts";
@@ -19,8 +19,7 @@ export async function w6(services: Services, quick: boolean): Promise<void> {
   );
   try {
     const roots = engine.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 }));
-    const server = await postmasterOf(engine);
-    const spent = (): CpuMicros => ({ ...cpuMicros(roots), postgres: familyMicros(server) });
+    const spent = (): CpuMicros => cpuMicros(roots);
     const alone = await besideRuns(engine, 10, () => false);
     const beside: number[] = [];
     const rows: Row[] = [];
@@ -94,12 +93,6 @@ function costs(measured: readonly Measured[], length: number): string {
   return parts
     .map((part) => `${part} ${(median(measured.map(({ cpu }) => cpu[part])) / length).toFixed(0)}`)
     .join(", ");
-}
-
-/** Other servers of the machine are none of it. */
-async function postmasterOf(engine: Engine): Promise<number> {
-  const [backend] = await engine.db.read<{ pid: number }>("select pg_backend_pid() as pid");
-  return Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${backend?.pid}/status`, "utf8"))?.[1]);
 }
 
 /** From the start of the run to its end, and from the list's end to the first instances that are scheduled. */
