@@ -220,7 +220,8 @@ export class Fleet {
 
   async remove(): Promise<void> {
     await this.disk.remove();
-    await rm(this.dir, { recursive: true, force: true });
+    // A child whose worker was killed a moment ago may write once more.
+    await rm(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

@@ -1,5 +1,6 @@
 // One process of the fleet with its own links, and the supervisor that every deployment has: what ends is started again.
 // An end that nobody caused is written down, and so is whatever a killed process leaves behind.
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { spawnMillrace, waitUntil, type MillraceProcess } from "@millrace/testkit/rig";
 import { openLink, type Link } from "./link.ts";
@@ -143,8 +144,14 @@ export class Member {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#process?.kill("SIGCONT");
+    const children = await this.children();
     this.kill();
     await this.#life;
+    // They notice that their worker is gone, and until then write where there is soon no folder any more.
+    await waitUntil(() => children.every((pid) => !existsSync(`/proc/${pid}`)), {
+      what: `the children of ${this.name} are gone`,
+      timeoutMs: ORPHAN_GRACE_MS,
+    }).catch((error: unknown) => this.#plan.violation(String(error)));
     await this.postgresLink.close();
     await this.redisLink.close();
   }
