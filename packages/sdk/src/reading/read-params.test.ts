@@ -41,6 +41,13 @@ function declare(params: ConstructorParameters<typeof Dag>[1] extends infer O ? 
   return dag;
 }
 
+it("a param is refused that has parts which would be without effect, as a schema that stands beside its default", () => {
+  const params = { who: { type: "string", default: "you" } as object };
+  expect(problems(declare({ params }))).toEqual([
+    'param "who" has no "type": what its value must be goes into its schema, as in { default: …, schema: { type: … } }',
+  ]);
+});
+
 async function run(dag: Dag, params: Record<string, never> | object) {
   const { dagId } = dag.spec();
   return await artifact.run({ ...runRequest(dagId, "t"), params: params as Record<string, string> }, new FakeHost());

@@ -47,6 +47,12 @@ function readOne(name: string, param: unknown, reading: Reading): void {
     return;
   }
   if (!isDescribed(param)) return setDefault(name, param, reading);
+  const strange = Object.keys(param).filter((key) => !PARTS.has(key));
+  if (strange.length > 0) {
+    reading.report(
+      `param "${name}" has no "${strange[0]}": what its value must be goes into its schema, as in { default: …, schema: { type: … } }`,
+    );
+  }
   if (param.default === undefined) reading.required.add(name);
   else setDefault(name, param.default, reading);
   const { description, schema } = param;
@@ -114,6 +120,8 @@ function validateNow(what: string, schema: StandardSchema, value: unknown, repor
   }
   return undefined;
 }
+
+const PARTS: ReadonlySet<string> = new Set(["default", "schema", "description"]);
 
 const isDescribed = (
   param: unknown,
