@@ -162,7 +162,7 @@ export class Scheduler implements Service {
       const started = startRuns ? await startQueuedRuns(deps) : NOTHING_STARTED;
       const { targets, waiting, swept } = await this.#targets(deps, named, isSweep);
       const decided = await decideExamined(deps, targets);
-      const mayQueue = isTick || isSweep || wakes.length > 0 || started.scheduled > 0;
+      const mayQueue = isTick || isSweep || wakes.length > 0 || targets.length > 0 || started.scheduled > 0;
       // Each sends its first statement at once, so that both travel together and in this order.
       const [examined, queueing] = await Promise.all([
         writeExamined(deps, decided),
