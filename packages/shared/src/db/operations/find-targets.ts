@@ -8,13 +8,13 @@ import {
   unknownTasks,
   type DagGraph,
   type MapIndexes,
-  type RunType,
   type TaskSelection,
   type TaskState,
 } from "../../model/index.ts";
 import type { Queryable } from "../database.ts";
 import type { DagVersions } from "../dag-versions.ts";
 import { defineStatement } from "../statement.ts";
+import type { OpenRun } from "../statements/lock-open-runs.ts";
 
 export interface TargetSelection extends TaskSelection {
   readonly dagId: string;
@@ -52,14 +52,7 @@ export interface Targets {
   readonly newest: { readonly id: string; readonly graph: DagGraph };
 }
 
-export interface TargetRun {
-  readonly id: number;
-  readonly runId: string;
-  readonly state: string;
-  readonly versionId: string;
-  readonly logicalDate: Date | null;
-  readonly runType: RunType;
-}
+export type TargetRun = OpenRun;
 
 type RunParams = readonly [
   dagId: string,
