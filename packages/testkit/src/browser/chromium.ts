@@ -40,7 +40,11 @@ export async function findChromium(say: (line: string) => void): Promise<Unpacke
     name.startsWith("/") ? existsSync(name) : spawnSync(name, ["--version"]).status === 0,
   );
   if (found !== undefined) return { command: found, libraryPath: "" };
-  const wanted = { name: "chromium", packages: ["chromium", "fonts-dejavu-core"], path: "usr/lib/chromium/chromium" };
+  const wanted = {
+    name: "chromium",
+    packages: ["chromium", "chromium-common", "fonts-dejavu-core"],
+    path: "usr/lib/chromium/chromium",
+  };
   return await debianProgram(wanted, say).catch((error: unknown) => {
     say(`no Chromium: the distribution's package could not be had: ${String(error)}`);
     return undefined;
