@@ -1,15 +1,6 @@
-// W1: tasks one after the other, each computing a Fibonacci number; the result tells when user code began.
+// W1: tasks one after the other, each computing a Fibonacci number.
 import { Dag } from "@millrace/sdk";
-
-const fibo = (n: number): number => (n < 2 ? n : fibo(n - 1) + fibo(n - 2));
-
-function timed(n: number): () => number {
-  return () => {
-    const startedMs = performance.timeOrigin + performance.now();
-    fibo(n);
-    return startedMs;
-  };
-}
+import { timed } from "./timed.ts";
 
 function chain(dagId: string, tasks: number, n: number): void {
   const dag = new Dag(dagId, { isPausedUponCreation: false });

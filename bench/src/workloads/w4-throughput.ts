@@ -1,6 +1,6 @@
 // W4: tasks a second when there is always work, and what each costs by component.
 import type { Services } from "@millrace/testkit/services";
-import { cpuBetween, cpuMicros, type CpuMicros } from "../rig/cpu.ts";
+import { costOf, showCpu, type Cost } from "../rig/cost.ts";
 import { Engine } from "../rig/engine.ts";
 import { publish, type Row } from "../rig/report.ts";
 import { assertValid, runsToEnd, startRuns } from "../rig/runs.ts";
@@ -28,21 +28,13 @@ export async function w4(services: Services, quick: boolean, floor: Floor): Prom
       },
       {
         metric: "  CPU µs a task",
-        value: Object.entries(outcome.cpu)
-          .map(([part, micros]) => `${part} ${micros.toFixed(0)}`)
-          .join(", "),
+        value: showCpu(outcome.cpu),
       },
       { metric: "  commits, WAL a task", value: `${outcome.commits.toFixed(2)}, ${outcome.walBytes.toFixed(0)} B` },
     );
     figures[name] = outcome;
   }
   publish({ id: "W4", title: "throughput, no-op tasks in chains of ten", rows, figures });
-}
-
-export interface Cost {
-  readonly cpu: CpuMicros;
-  readonly commits: number;
-  readonly walBytes: number;
 }
 
 async function measureFleet(
@@ -79,18 +71,11 @@ export async function measureRound(
   engine: Engine,
   runsPerDag: number,
 ): Promise<{ readonly ids: readonly number[]; readonly cost: Cost }> {
-  const roots = engine.processes.map(({ name, child }) => ({ name, pid: child.pid ?? 0 }));
-  const tasks = tasksOf(runsPerDag);
-  const before = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
-  const ids = await startRuns(engine, DAGS, runsPerDag);
-  await runsToEnd(engine, ids, 120_000);
-  const after = { cpu: cpuMicros(roots), db: await databaseWork(engine) };
-  const perTask = Object.entries(cpuBetween(before.cpu, after.cpu)).map(([part, micros]) => [part, micros / tasks]);
-  const cost = {
-    cpu: Object.fromEntries(perTask) as CpuMicros,
-    commits: (after.db.commits - before.db.commits) / tasks,
-    walBytes: (after.db.walBytes - before.db.walBytes) / tasks,
-  };
+  let ids: readonly number[] = [];
+  const cost = await costOf(engine, tasksOf(runsPerDag), async () => {
+    ids = await startRuns(engine, DAGS, runsPerDag);
+    await runsToEnd(engine, ids, 120_000);
+  });
   return { ids, cost };
 }
 
@@ -102,12 +87,4 @@ async function busyMs(engine: Engine, ids: readonly number[]): Promise<number> {
     [ids],
   );
   return row?.ms ?? NaN;
-}
-
-async function databaseWork(engine: Engine): Promise<{ commits: number; walBytes: number }> {
-  const [row] = await engine.db.read<{ commits: number; walBytes: number }>(
-    `select xact_commit as commits, (pg_current_wal_lsn() - '0/0')::float8 as "walBytes"
-     from pg_stat_database where datname = current_database()`,
-  );
-  return row ?? { commits: NaN, walBytes: NaN };
 }
