@@ -4,6 +4,7 @@ import { Dag } from "../index.ts";
 import { artifact } from "../runtime/artifact.ts";
 import { FakeHost, runRequest } from "../runtime/fake-host.ts";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import type { Json } from "../spec/index.ts";
 import { http, type HttpOptions } from "./index.ts";
 
 let answer: RequestListener;
@@ -63,6 +64,28 @@ test("a connection gives the address, the login and headers", async () => {
   expect(seen).toMatchObject([
     { url: "/v1/2026-01-01", headers: { authorization: `Basic ${btoa("me:pw")}`, "x-key": "k" } },
   ]);
+});
+
+test("a login in the address is sent as one, and stands in no line and in no error", async () => {
+  const host = new FakeHost();
+  const masked: Json[] = [];
+  const hides = Object.assign(host, { mask: (secret: Json) => void masked.push(secret) });
+  const address = base.replace("//", "//ada:s3cret-pw@");
+  expect(await run({ url: `${address}/x` }, hides)).toMatchObject({ kind: "success" });
+  expect(seen).toMatchObject([{ url: "/x", headers: { authorization: `Basic ${btoa("ada:s3cret-pw")}` } }]);
+  expect(masked).toEqual(["s3cret-pw"]);
+  answers([404]);
+  const outcomes = [await run({ url: address }, host), await run({ url: address.replace("http", "ftp") }, host)];
+  expect(outcomes).toMatchObject([{ kind: "failed" }, { kind: "failed" }]);
+  expect(JSON.stringify([outcomes, host.lines])).not.toContain("s3cret-pw");
+});
+
+test("a header of the task takes the place of the one that the body or the connection brings", async () => {
+  await run({ method: "POST", url: base, headers: { "Content-Type": "application/vnd.api+json" }, body: { a: 1 } });
+  expect(seen[0]?.headers["content-type"]).toBe("application/vnd.api+json");
+  const outcome = await run({ url: base, headers: { "x-token": "s3cret\nline" } });
+  expect(outcome).toMatchObject({ error: { message: expect.stringContaining('header "x-token"') as string } });
+  expect(JSON.stringify(outcome)).not.toContain("s3cret");
 });
 
 test.each([400, 401, 404, 422])("a refusal (%i) is asked once and uses no retry of the task", async (status) => {

@@ -2,10 +2,9 @@
 import type { NoArguments } from "../authoring/handlers.ts";
 import { FailTask } from "../errors/task-signals.ts";
 import { anything, boolean, checkOptions, integer, oneOf, seconds, show, type Check } from "../reading/checks.ts";
-import type { ConnectionValue } from "../runtime/protocol.ts";
+import { connectionTarget, mergeHeaders, urlTarget } from "../runtime/http-target.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import { sleep } from "../runtime/sleep.ts";
-import { addressOf, headersOf } from "../sensors/http-request.ts";
 import type { Json } from "../spec/index.ts";
 import type { RenderedFields } from "../templates/render-fields.ts";
 import { Operator } from "./operator.ts";
@@ -133,26 +132,20 @@ interface Prepared {
 async function requestOf(
   { method = "GET" }: Pick<HttpOptions<never, never>, "method">,
   fields: RenderedFields,
-  { client }: RunScope,
+  { client, host }: RunScope,
 ): Promise<Prepared> {
-  const connection: ConnectionValue | undefined =
-    fields["connectionId"] === undefined
-      ? undefined
-      : await client.getConnectionOrThrow(textField(fields, "connectionId"));
   const endpoint = fields["endpoint"] === undefined ? "" : textField(fields, "endpoint");
-  const address = connection === undefined ? textField(fields, "url") : addressOf(connection, endpoint);
-  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) {
-    throw new TypeError(`the address must be an http or https URL, got ${show(address)}`);
-  }
-  const url = new URL(address);
+  const target =
+    fields["connectionId"] === undefined
+      ? urlTarget(textField(fields, "url"))
+      : connectionTarget(await client.getConnectionOrThrow(textField(fields, "connectionId")), endpoint);
+  if (target.secret !== undefined) host.mask?.(target.secret);
+  const { url } = target;
   for (const [key, value] of Object.entries(textsField(fields, "query"))) url.searchParams.append(key, value);
   const body = fields["body"];
   const isText = body === undefined || typeof body === "string";
-  const headers = {
-    ...(isText ? {} : { "content-type": "application/json" }),
-    ...(connection === undefined ? {} : headersOf(connection)),
-    ...textsField(fields, "headers"),
-  };
+  const type = isText ? {} : { "content-type": "application/json" };
+  const headers = mergeHeaders(type, target.headers, textsField(fields, "headers"));
   const init = {
     method,
     headers,

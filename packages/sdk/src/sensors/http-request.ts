@@ -1,5 +1,5 @@
 // One request of a sensor that asks from within its own process.
-import type { ConnectionValue } from "../runtime/protocol.ts";
+import { connectionTarget, mergeHeaders, urlTarget } from "../runtime/http-target.ts";
 import type { TaskClient } from "../runtime/task-client.ts";
 import type { Json } from "../spec/index.ts";
 import type { HttpKwargs, HttpPollEvent } from "../triggers/http-poll.ts";
@@ -14,16 +14,14 @@ export async function requestOnce(
   client: TaskClient,
   signal: AbortSignal,
 ): Promise<HttpPollEvent | undefined> {
-  const connection =
-    asked.connectionId === undefined ? undefined : await client.getConnectionOrThrow(asked.connectionId);
+  const target =
+    asked.connectionId === undefined
+      ? urlTarget(String(asked.url))
+      : connectionTarget(await client.getConnectionOrThrow(asked.connectionId), asked.path);
   const isText = asked.body === undefined || typeof asked.body === "string";
-  const response = await fetch(connection === undefined ? String(asked.url) : addressOf(connection, asked.path), {
+  const response = await fetch(target.url, {
     method: asked.method,
-    headers: {
-      ...(isText ? {} : { "content-type": "application/json" }),
-      ...(connection === undefined ? {} : headersOf(connection)),
-      ...asked.headers,
-    },
+    headers: mergeHeaders(isText ? {} : { "content-type": "application/json" }, target.headers, asked.headers ?? {}),
     ...(asked.body === undefined ? {} : { body: isText ? String(asked.body) : JSON.stringify(asked.body) }),
     signal: AbortSignal.any([signal, AbortSignal.timeout(asked.timeoutSeconds * 1000)]),
   });
@@ -33,21 +31,6 @@ export async function requestOnce(
   if (!isWanted || (asked.field !== undefined && !matches(body, asked.field))) return undefined;
   const bytes = Buffer.from(text);
   return { status: response.status, body: bytes.length <= MAX_KEPT ? body : cut(bytes) };
-}
-
-/** The address of a connection, with a path on it. */
-export function addressOf({ host = "", schema, port }: ConnectionValue, path = ""): string {
-  const base = host.includes("://") ? host : `${schema === undefined || schema === "" ? "http" : schema}://${host}`;
-  const url = new URL(base);
-  if (port !== undefined) url.port = String(port);
-  return `${url.href.replace(/\/$/, "")}${path === "" || path.startsWith("/") ? path : `/${path}`}`;
-}
-
-/** Basic authentication, and what the connection's extra has of texts. */
-export function headersOf({ login, password, extra = {} }: ConnectionValue): Record<string, string> {
-  const own = Object.entries(extra).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []));
-  const basic = login === undefined ? [] : [["authorization", `Basic ${btoa(`${login}:${password ?? ""}`)}`]];
-  return Object.fromEntries([...basic, ...own]) as Record<string, string>; // pairs of strings
 }
 
 async function readText(response: Response): Promise<string> {

@@ -1,4 +1,5 @@
 import { integer, oneOf, seconds, show, text, type Check } from "../reading/checks.ts";
+import { withoutLogin } from "../runtime/http-target.ts";
 import type { Json } from "../spec/index.ts";
 import { builtIn, oneGiven, POLL_SECONDS } from "./built-in.ts";
 import type { Trigger } from "./trigger.ts";
@@ -40,9 +41,9 @@ const texts: Check = (value) =>
     : `must be an object of strings, got ${show(value)}`;
 
 const url: Check = (value) =>
-  typeof value === "string" && /^https?:\/\//.test(value) && URL.canParse(value)
+  typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value)
     ? undefined
-    : `must be an http or https URL, got ${show(value)}`;
+    : `must be an http or https URL, got ${show(typeof value === "string" ? withoutLogin(value) : value)}`;
 
 const statuses: Check = (value) =>
   Array.isArray(value) && value.length > 0 && value.every((code) => integer(100, 599)(code) === undefined)

@@ -1,6 +1,7 @@
 // Tries whether a connection works: by the protocol of its type where we speak it, else whether its port answers. Reaches
 // out to whatever address it is given, so it is off unless the installation allows it.
 import { connect } from "node:net";
+import { connectionTarget } from "@millrace/sdk/runtime";
 import { ForeignDatabases } from "../db/foreign-databases.ts";
 import { messageOf } from "../errors/index.ts";
 import { pingRedis } from "../queue/ping-redis.ts";
@@ -38,12 +39,7 @@ async function attempt(connection: Connection): Promise<string> {
       return "Redis answers";
     case "http":
     case "https": {
-      const scheme = connection.schema === "https" || connType === "https" ? "https" : "http";
-      const base = host?.includes("://") === true ? host : `${scheme}://${host ?? "localhost"}`;
-      const url = new URL(base);
-      if (port !== undefined) url.port = String(port);
-      const { login, password = "" } = connection;
-      const headers = login === undefined ? {} : { authorization: `Basic ${btoa(`${login}:${password}`)}` };
+      const { url, headers } = connectionTarget(connection);
       const answer = await fetch(url, { method: "HEAD", headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
       await answer.body?.cancel();
       if (answer.status === 401 || answer.status === 403) throw new Error(`the server answers ${answer.status}`);

@@ -1,11 +1,13 @@
 // `millrace.http`: asks an address until it answers as wished. No answer, and any other answer, is "not yet".
 import { isDeepStrictEqual } from "node:util";
-import type { ConnectionValue } from "@millrace/sdk/runtime";
+import { connectionTarget, mergeHeaders, urlTarget, type HttpTarget } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
+import { messageOf } from "@millrace/shared/errors";
 import type { Secrets } from "@millrace/shared/secrets";
 import { connectionOf } from "../connection.ts";
 import type { Kwargs } from "../read-kwargs.ts";
 import type { SingleKind } from "../polls.ts";
+import { GiveUp } from "../trigger.ts";
 
 interface Wait {
   readonly url: string | undefined;
@@ -14,6 +16,7 @@ interface Wait {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+  readonly isJson: boolean;
   /** Empty: any 2xx. */
   readonly statuses: readonly number[];
   readonly field: { readonly path: readonly string[]; readonly equals: Json | undefined } | undefined;
@@ -30,10 +33,11 @@ export const http = (secrets: Secrets): SingleKind<Wait> => ({
   atOnce: AT_ONCE,
   read: (kwargs) => ({ wait: readWait(kwargs), pollMs: kwargs.pollMs(60) }),
   look: async (wait, dropped) => {
-    const { url, headers } = await addressOf(secrets, wait);
+    const { url, headers, secret } = await targetOf(secrets, wait);
+    if (secret !== undefined) secrets.redactor.add(secret);
     const response = await fetch(url, {
       method: wait.method,
-      headers: { ...headers, ...wait.headers },
+      headers,
       ...(wait.body === undefined ? {} : { body: wait.body }),
       signal: AbortSignal.any([dropped, AbortSignal.timeout(wait.timeoutMs)]),
     });
@@ -65,7 +69,6 @@ function readWait(kwargs: Kwargs): Wait {
   if (field !== undefined && !isPath) kwargs.wrong("field", "{ path: [names], equals? }");
   const isText = body === undefined || typeof body === "string";
   const headers = Object.entries(kwargs.record("headers") ?? {}).map(([name, value]) => [name, String(value)]);
-  if (!isText) headers.unshift(["content-type", "application/json"]);
   return {
     url,
     connectionId,
@@ -73,31 +76,23 @@ function readWait(kwargs: Kwargs): Wait {
     method: (kwargs.textIfGiven("method") ?? "GET").toUpperCase(),
     headers: Object.fromEntries(headers) as Record<string, string>,
     body: isText ? body : JSON.stringify(body),
+    isJson: !isText,
     statuses: statuses as readonly number[],
     field: field === undefined || !isPath ? undefined : { path, equals: field["equals"] },
     timeoutMs: kwargs.number("timeoutSeconds", 30, 0.05, 3_600) * 1000,
   };
 }
 
-async function addressOf(secrets: Secrets, { url, connectionId, path }: Wait) {
-  if (connectionId === undefined) return { url: join(url ?? "", path), headers: {} };
-  const connection = await connectionOf(secrets, connectionId);
-  const { login, password = "", extra = {} } = connection;
-  const authorization =
-    login === undefined ? {} : { authorization: `Basic ${Buffer.from(`${login}:${password}`).toString("base64")}` };
-  const headers = Object.entries(extra).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []));
-  return {
-    url: join(url ?? baseOf(connection), path),
-    headers: { ...(Object.fromEntries(headers) as Record<string, string>), ...authorization },
-  };
-}
-
-/** As Airflow writes it: the scheme is in the host, or is the schema, or is the type. */
-function baseOf({ connType, host = "localhost", schema, port }: ConnectionValue): string {
-  if (host.includes("://")) return host;
-  const scheme = schema === "https" || schema === "http" ? schema : connType === "https" ? "https" : "http";
-  const folder = schema === undefined || schema === scheme ? "" : `/${schema}`;
-  return `${scheme}://${host}${port === undefined ? "" : `:${port}`}${folder}`;
+/** Rejects with GiveUp: asking again could not help. */
+async function targetOf(secrets: Secrets, { url, connectionId, path, headers, isJson }: Wait): Promise<HttpTarget> {
+  const connection = connectionId === undefined ? undefined : await connectionOf(secrets, connectionId);
+  try {
+    const target = connection === undefined ? urlTarget(join(url ?? "", path)) : connectionTarget(connection, path);
+    const type = isJson ? { "content-type": "application/json" } : {};
+    return { ...target, headers: mergeHeaders(type, target.headers, headers) };
+  } catch (error) {
+    throw new GiveUp("TriggerArguments", messageOf(error));
+  }
 }
 
 const join = (base: string, path: string): string =>

@@ -33,6 +33,9 @@ beforeAll(async () => {
   provideConnection("kinds_db", database.url);
   provideConnection("kinds_redis", redisUrl);
   provideConnection("kinds_http", address.replace("//", "//me:pass@"));
+  // The scheme in the host, and the port beside it.
+  provideConnection("kinds_http_host", address.replace("http://", "http://http://"));
+  provideConnection("kinds_http_nowhere", "http://");
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 beforeEach(async () => {
@@ -151,8 +154,20 @@ test("http: by status and by a field of the answer, with a connection's login", 
     field: ask({ connectionId: "kinds_http", path: "jobs/1", field: { path: ["state", "done"] } }),
     status: ask({ url: address, method: "post", body: { a: 1 }, status: [404] }),
     nobody: ask({ connectionId: "nobody" }),
+    login: ask({ url: `${address.replace("//", "//me:word@")}/login` }),
+    host: ask({
+      connectionId: "kinds_http_host",
+      path: "host",
+      headers: { "Content-Type": "text/x" },
+      body: {},
+      method: "post",
+    }),
+    nowhere: ask({ connectionId: "kinds_http_nowhere" }),
   });
-  const [any, nobody] = await events("any", "nobody");
+  const [any, nobody, nowhere] = await events("any", "nobody", "nowhere", "login", "host");
+  expect(nowhere).toEqual(failure("TriggerArguments", 'connection "kinds_http_nowhere" has no host'));
+  expect(answer.requests).toContain(`GET /login Basic ${btoa("me:word")}  `);
+  expect(answer.requests).toContain("POST /host  text/x {}");
   expect(any).toEqual(payload({ status: 200, body: { state: { done: false } } }));
   expect(nobody).toEqual(
     failure("ConnectionNotFound", "there is no connection nobody: add it, or set MILLRACE_CONN_NOBODY"),
