@@ -49,6 +49,7 @@ test.each([["json"], ["yaml"], ["env"]])("connections go through a file of %s un
   await millrace("connections", "add", "dwh", "--conn-uri", `${URI}?sslmode=require`);
   const before = await json("connections", "list", "--show-values");
   const file = join(folder, `connections.${format}`);
+  await writeFile(file, "of yesterday, for all to read", { mode: 0o644 });
   expect(await millrace("connections", "export", file)).toMatchObject({ code: 0 });
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await millrace("connections", "delete", "dwh");
@@ -73,6 +74,32 @@ test("variables go through a file, and what exists is overwritten, skipped or re
   expect((await millrace("variables", "get", "a")).out).toBe("changed\n");
   expect((await millrace("variables", "get", "c")).out).toBe('{"y":[3]}\n');
   expect((await millrace("variables", "set", "d", "{", "--json")).code).toBe(1);
+});
+
+test("a variable keeps its description through a file, in the form that Airflow's exports have, too", async () => {
+  await millrace("variables", "set", "a", "1", "--description", "how many");
+  const file = join(folder, "described.json");
+  await millrace("variables", "export", file);
+  expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ a: { value: "1", description: "how many" } });
+  const airflows = {
+    limits: { value: { rows: 5 }, description: "per day" },
+    odd: { value: { value: 1 }, description: null },
+  };
+  const own = { both: { value: 1, unit: "s" }, list: ["value"] };
+  await writeFile(
+    file,
+    JSON.stringify({ ...(JSON.parse(await readFile(file, "utf8")) as object), ...airflows, ...own }),
+  );
+  await millrace("variables", "delete", "a");
+  expect((await millrace("variables", "import", file)).out).toBe("5 of 5 variables were imported\n");
+  const listed = await json("variables", "list", "--show-values");
+  expect(listed.map(({ key, value, description }) => [key, value, description])).toEqual([
+    ["a", "1", "how many"],
+    ["both", '{"value":1,"unit":"s"}', null],
+    ["limits", '{"rows":5}', "per day"],
+    ["list", '["value"]', null],
+    ["odd", '{"value":1}', null],
+  ]);
 });
 
 test("a key is rotated, and a wrong one says what it cannot read and what to do", async () => {

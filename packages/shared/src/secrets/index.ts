@@ -1,5 +1,5 @@
 export type { MakeSecretsBackend, SecretsBackend, SecretsList } from "./backend.ts";
-export { connectionsOf, readSecretsFile, variablesOf } from "./backends/secrets-file.ts";
+export { connectionsOf, describedVariablesOf, readSecretsFile } from "./backends/secrets-file.ts";
 export {
   checkConnectionId,
   connectionFromObject,

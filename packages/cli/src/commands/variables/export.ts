@@ -13,7 +13,9 @@ export const exportVariables = (io: Io): Command =>
     .action(async (file: string) => {
       const rows = await withSecrets(io, async ({ secrets }) => await secrets.stored.listVariables());
       const readable = rows.filter((row) => row.problem === undefined);
-      const content = Object.fromEntries(readable.map(({ key, value = "" }) => [key, value]));
+      const content = Object.fromEntries(
+        readable.map(({ key, value = "", description }) => [key, description ? { value, description } : value]),
+      );
       await writeSecretFile(io, file, `${JSON.stringify(content, undefined, 2)}\n`);
       io.note(`${readable.length} of ${rows.length} variables were exported`);
       for (const { problem } of rows) if (problem !== undefined) io.note(problem);

@@ -15,15 +15,15 @@ export const importVariables = (io: Io): Command =>
     about: "Read variables from a file: an object in .json or .yaml, or lines of an .env file.",
     examples: ["variables import variables.json", "variables import variables.yaml -a skip"],
   })
-    .argument("<file>", "The file. Values that are no texts are stored as JSON.")
+    .argument("<file>", "The file. Values that are no texts are stored as JSON; { value, description } has both.")
     .addOption(
       new Option("-a, --action-on-existing-key <action>", "What becomes of a variable that exists.")
         .choices(["overwrite", "fail", "skip"])
         .default("overwrite"),
     )
     .action(async (file: string, { actionOnExistingKey: action }: Options) => {
-      const { readSecretsFile, variablesOf } = await import("@millrace/shared/secrets");
-      const variables = [...variablesOf(await readSecretsFile(resolve(io.cwd, file)))];
+      const { describedVariablesOf, readSecretsFile } = await import("@millrace/shared/secrets");
+      const variables = [...describedVariablesOf(await readSecretsFile(resolve(io.cwd, file)))];
       const done = await withSecrets(io, async ({ secrets }) => {
         const known = new Set((await secrets.stored.listVariables()).map(({ key }) => key));
         const existing = variables.filter(([key]) => known.has(key)).map(([key]) => key);
@@ -32,9 +32,9 @@ export const importVariables = (io: Io): Command =>
           throw new AppError("VARIABLE_EXISTS", { key: existing.join(", ") });
         const wanted = action === "skip" ? variables.filter(([key]) => !known.has(key)) : variables;
         const failed: string[] = [];
-        for (const [key, value] of wanted) {
+        for (const [key, { value, description }] of wanted) {
           try {
-            await secrets.stored.setVariable(key, value);
+            await secrets.stored.setVariable(key, value, description);
           } catch (error) {
             if (!(error instanceof AppError)) throw error;
             failed.push(error.message);

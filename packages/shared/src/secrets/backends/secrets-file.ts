@@ -40,6 +40,29 @@ export const variablesOf = (content: Readonly<Record<string, unknown>>): Map<str
     Object.entries(content).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
 
+interface DescribedVariable {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** As `variablesOf`, with the form that exports give to a variable with a description: `{ value, description }`. */
+export const describedVariablesOf = (
+  content: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, DescribedVariable> =>
+  new Map(
+    Object.entries(content).map(([key, given]) => {
+      const described = isDescribed(given) ? given : { value: given, description: null };
+      const [[, value = ""] = []] = variablesOf({ [key]: described.value });
+      return [key, { value, ...(described.description ? { description: described.description } : {}) }];
+    }),
+  );
+
+function isDescribed(given: unknown): given is { readonly value: unknown; readonly description?: string | null } {
+  if (typeof given !== "object" || given === null || !("value" in given)) return false;
+  const { value: _value, description = null, ...more } = given as { readonly value: unknown; description?: unknown };
+  return Object.keys(more).length === 0 && (description === null || typeof description === "string");
+}
+
 /** @throws AppError CONNECTION_INVALID */
 export const connectionsOf = (content: Readonly<Record<string, unknown>>): Map<string, Connection> =>
   new Map(
