@@ -28,6 +28,9 @@ const emit = async (...events: readonly NewAssetEvent[]) => {
   broker.wake([{ dagRunId: null, taskIds: null }]);
 };
 
+/** More than one look takes. */
+const MANY = Array.from({ length: 201 }, (_, i) => `a${i}`);
+
 const create = () => db.transaction((tx) => createAssetRuns({ tx, versions, config, log }));
 
 /** By run: the events that it is made of, in the order of the runs. */
@@ -99,6 +102,18 @@ describe("a run of assets", () => {
     await emit(named("a"));
     expect(await create()).toMatchObject({ created: 1 });
     expect((await runs("c")).map((events) => events.length)).toEqual([1, 51]);
+  });
+
+  test("is made for a DAG that has room, however many that have none come before it", async () => {
+    await consumer("roomy", asset("a"));
+    for (const dagId of MANY) await consumer(dagId, asset("a"), { maxActiveRuns: 1 });
+    await db.read(
+      `insert into dag_run (dag_id, run_id, run_type, run_after) select dag_id, 'r', 'manual', now() from dag
+       where dag_id <> 'roomy'`,
+    );
+    await emit(named("a"));
+    expect(await create()).toEqual({ created: 1, waiting: true });
+    expect(await runs("roomy")).toEqual([[1]]);
   });
 
   test("keeps to its own: an alias, a name and a uri each mean what they say", async () => {
@@ -333,6 +348,16 @@ describe("runs by key", () => {
     expect(await keys()).toEqual(["2026-05-17"]);
     expect((await runs("p"))[0]).toHaveLength(4);
     expect(await world.count("asset_partition_dag_run where created_dag_run_id is null")).toBe(0);
+  });
+
+  test("a key that is complete is not kept waiting by DAGs whose keys are not", async () => {
+    await byKey("last", asset("a"));
+    for (const dagId of MANY) await byKey(dagId, { all: [asset("a"), asset("b")] });
+    await emit(at("a", "17T01"));
+    while ((await createByKey()).waiting);
+    await emit(at("a", "18T01"));
+    while ((await createByKey()).waiting);
+    expect(await runs("last")).toEqual([[1], [2]]);
   });
 
   test("keys that are ready wait for room, the oldest first", async () => {

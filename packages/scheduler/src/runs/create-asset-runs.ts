@@ -29,7 +29,7 @@ export async function createAssetRuns(deps: ActorDeps): Promise<CreatedAssetRuns
   // Without locks: most of what is queued waits for more to come.
   const ready = [...(await metConditions(deps, await deps.tx.run(readAssetQueue, []))).keys()];
   if (ready.length === 0) return NO_ASSET_RUNS;
-  const locked = await deps.tx.run(lockAssetDags, [ready.sort().slice(0, AT_ONCE)]);
+  const locked = await deps.tx.run(lockAssetDags, [ready, AT_ONCE]);
   const dags = locked.filter((dag) => dag.room > 0);
   if (dags.length === 0) return { created: 0, waiting: true };
   // What was seen without locks may have been consumed since.

@@ -12,6 +12,7 @@ import {
   readPartitionDags,
   readPendingPartitions,
   type OpenKey,
+  type PendingPartition,
 } from "@millrace/shared/db";
 import { messageOf } from "@millrace/shared/errors";
 import { assetRunId, isConditionMet, runKeyOf, type DagGraph } from "@millrace/shared/model";
@@ -22,9 +23,9 @@ const DAGS_AT_ONCE = 200;
 const KEYS_AT_ONCE = 1_000;
 
 export async function createPartitionRuns(deps: ActorDeps): Promise<CreatedAssetRuns> {
-  const waiting = (await deps.tx.run(readPartitionDags, [])).map((row) => row.dagId).sort();
+  const waiting = await dagsToLookAt(deps);
   if (waiting.length === 0) return NO_ASSET_RUNS;
-  const dags = await deps.tx.run(lockAssetDags, [waiting.slice(0, DAGS_AT_ONCE)]);
+  const dags = await deps.tx.run(lockAssetDags, [waiting, DAGS_AT_ONCE]);
   const graphs = await deps.versions.load(
     dags.map((dag) => dag.versionId),
     deps.tx,
@@ -34,11 +35,10 @@ export async function createPartitionRuns(deps: ActorDeps): Promise<CreatedAsset
   const isMore = await mapOpenKeys(deps, dagIds, graphOf);
   const rooms = new Map(dags.map((dag) => [dag.dagId, dag.room]));
   let isFull = false;
-  const plans = (await deps.tx.run(readPendingPartitions, [dagIds])).flatMap(({ id, dagId, key, assets }) => {
+  const plans = (await deps.tx.run(readPendingPartitions, [dagIds])).flatMap((pending) => {
+    const { id, dagId, key } = pending;
     const [dag, graph] = [dags.find((one) => one.dagId === dagId), graphOf.get(dagId)];
-    const schedule = graph?.spec.schedule;
-    if (dag === undefined || graph === undefined || schedule?.kind !== "assets") return [];
-    if (!isConditionMet(schedule.assets, assets ?? [])) return [];
+    if (dag === undefined || graph === undefined || !isComplete(pending, graph)) return [];
     const room = rooms.get(dagId) ?? 0;
     if (room <= 0) {
       isFull = true;
@@ -59,6 +59,25 @@ export async function createPartitionRuns(deps: ActorDeps): Promise<CreatedAsset
     await deps.tx.run(fillPartitions, [filled.map(({ id }) => id), filled.map(({ dagRunId }) => dagRunId)]);
   }
   return { created: created.length, waiting: isFull || isMore || dags.length < waiting.length };
+}
+
+/** Those for which something can be done: most keys only wait for more to come, and must not use up what is locked at once. */
+async function dagsToLookAt(deps: ActorDeps): Promise<string[]> {
+  const dags = await deps.tx.run(readPartitionDags, []);
+  if (dags.length === 0) return [];
+  const graphs = await deps.versions.load(
+    dags.map((dag) => dag.versionId),
+    deps.tx,
+  );
+  const graphOf = new Map(dags.map((dag) => [dag.dagId, graphs.get(dag.versionId)]));
+  const pending = await deps.tx.run(readPendingPartitions, [dags.map((dag) => dag.dagId)]);
+  const complete = new Set(pending.filter((one) => isComplete(one, graphOf.get(one.dagId))).map((one) => one.dagId));
+  return dags.filter((dag) => dag.isOpen || complete.has(dag.dagId)).map((dag) => dag.dagId);
+}
+
+function isComplete({ assets }: PendingPartition, graph: DagGraph | undefined): boolean {
+  const schedule = graph?.spec.schedule;
+  return schedule?.kind === "assets" && isConditionMet(schedule.assets, assets ?? []);
 }
 
 /** A key that its mapper does not take starts nothing, and the audit log says so. */

@@ -3,16 +3,27 @@
 import { defineStatement } from "../statement.ts";
 import type { QueuedAsset } from "./asset-queue.ts";
 
+export interface PartitionDag {
+  readonly dagId: string;
+  /** The newest version of the DAG. */
+  readonly versionId: string;
+  /** Some of its keys are not mapped yet. */
+  readonly isOpen: boolean;
+}
+
 /** DAGs with keys that are not mapped yet, or that wait. No locks. */
-export const readPartitionDags = defineStatement<readonly [], { readonly dagId: string }>({
+export const readPartitionDags = defineStatement<readonly [], PartitionDag>({
   name: "read-partition-dags",
   sql: `
-select d.dag_id as "dagId" from (
-  select target_dag_id as dag_id from partitioned_asset_key_log where target_partition_key is null
-  union
-  select target_dag_id from asset_partition_dag_run where created_dag_run_id is null
+select d.dag_id as "dagId", bool_or(w.is_open) as "isOpen",
+  (select v.id from dag_version v where v.dag_id = d.dag_id order by v.version_number desc limit 1) as "versionId"
+from (
+  select distinct target_dag_id as dag_id, true as is_open from partitioned_asset_key_log where target_partition_key is null
+  union all
+  select distinct target_dag_id, false from asset_partition_dag_run where created_dag_run_id is null
 ) w join dag d using (dag_id)
-where not d.is_paused and not d.is_stale and not d.has_import_errors`,
+where not d.is_paused and not d.is_stale and not d.has_import_errors
+group by d.dag_id`,
 });
 
 const ALIASES = `array(select al.name from asset_alias_asset l join asset_alias al on al.id = l.alias_id where l.asset_id = a.id)`;

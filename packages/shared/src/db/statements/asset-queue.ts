@@ -36,11 +36,11 @@ export interface AssetDag {
 }
 
 /**
- * Of these DAGs those that have room for one more active run; one that another scheduler has is being looked after.
- * Locks: dag rows.
+ * Of these DAGs as many as `limit`, those first that have room for one more active run: full ones must not keep others out.
+ * One that another scheduler has is being looked after. Locks: dag rows, none of which is waited for.
  */
 export const lockAssetDags = defineStatement<
-  readonly [dagIds: readonly string[]],
+  readonly [dagIds: readonly string[], limit: number],
   AssetDag & { readonly room: number }
 >({
   name: "lock-asset-dags",
@@ -55,7 +55,8 @@ cross join lateral (
   select id from dag_version v where v.dag_id = d.dag_id order by v.version_number desc limit 1
 ) v
 where d.dag_id = any ($1) and not d.is_paused and not d.is_stale and not d.has_import_errors
-order by d.dag_id
+order by a.active >= d.max_active_runs, d.dag_id
+limit $2
 for no key update of d skip locked`,
 });
 
