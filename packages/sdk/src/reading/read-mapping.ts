@@ -5,7 +5,7 @@ import { CombinedList } from "../authoring/lists.ts";
 import { ElementRef, isDagEnd, NodeValueRef } from "../authoring/node-ref.ts";
 import { PATH, SOURCES } from "../authoring/refs.ts";
 import type { Json, MappingSpec, MapSource } from "../spec/index.ts";
-import { encodeValue } from "../values/codec.ts";
+import { encodeValue, fieldsOf } from "../values/codec.ts";
 import { show } from "./checks.ts";
 import { groupsAround } from "./group-ends.ts";
 import { valueOf } from "./read-inputs.ts";
@@ -116,7 +116,7 @@ function literal(value: unknown, where: string, report: Report): Json | undefine
 }
 
 function checkObjects(values: readonly Json[], report: Report): void {
-  const at = values.findIndex((value) => typeof value !== "object" || value === null || Array.isArray(value));
+  const at = values.findIndex((value) => fieldsOf(value) === undefined);
   if (at >= 0) report(`expandKwargs(…) takes a list of objects of arguments, but number ${at} is ${show(values[at])}`);
 }
 

@@ -51,9 +51,20 @@ export function decodeValue(value: Json): unknown {
   }
 }
 
-/** The inputs of a handler, decoded. */
+/** The inputs of a handler, decoded. They are named by it: none of their names is a tag. */
 export const decodeInputs = (inputs: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> =>
-  decodeValue(inputs) as Readonly<Record<string, Json>>; // the handler's own types say what they are
+  mapObject(inputs, decodeValue) as Readonly<Record<string, Json>>; // the handler's own types say what they are
+
+/** The fields of an encoded object, themselves encoded; undefined for everything that is none. */
+export function fieldsOf(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
+  if (typeof value !== "object" || value === null || isList(value)) return undefined;
+  const tag = tagOf(value);
+  const object = value as Readonly<Record<string, Json>>; // no list, as just seen
+  if (tag === undefined) return object;
+  const properties = object["value"];
+  if (tag !== "object" || !isList(properties)) return undefined;
+  return Object.fromEntries(properties.flatMap((pair) => (isList(pair) ? [[String(pair[0]), pair[1] ?? null]] : [])));
+}
 
 /** A field of an encoded value, itself encoded. What is tagged has no fields, save an object that had to be. */
 export function fieldAt(value: Json | undefined, path: readonly string[]): Json | undefined {

@@ -14,10 +14,16 @@ export class ValueNotStorable extends Error {
   readonly path: string;
 
   constructor(path: string, problem: string) {
-    super(`${path} ${problem}`);
+    super(`${shortened(path)} ${problem}`);
     this.path = path;
   }
 }
+
+const MAX_SHOWN_PATH = 200;
+
+/** With its ends, so that the problem is not cut off where a message is. */
+const shortened = (path: string): string =>
+  path.length <= MAX_SHOWN_PATH ? path : `${path.slice(0, MAX_SHOWN_PATH / 2)}…${path.slice(-MAX_SHOWN_PATH / 2)}`;
 
 /**
  * The value as it will be read back. `undefined` properties are dropped, as JSON does.
@@ -99,8 +105,16 @@ function wrongText(value: string): string | undefined {
 }
 
 function wrongObject(value: object): string | undefined {
-  if (Object.getOwnPropertySymbols(value).length > 0)
-    return "has a symbol as a key, which JSON would drop: use a string";
+  return (
+    wrongKind(value) ??
+    // After its kind: a promise has symbols of Node's own.
+    (Object.getOwnPropertySymbols(value).length > 0
+      ? "has a symbol as a key, which JSON would drop: use a string"
+      : undefined)
+  );
+}
+
+function wrongKind(value: object): string | undefined {
   if (Array.isArray(value)) return undefined;
   const prototype: unknown = Object.getPrototypeOf(value);
   // A plain object of another realm (vm context, test runner) has another Object.prototype, itself without one.

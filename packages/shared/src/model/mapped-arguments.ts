@@ -1,5 +1,5 @@
 // What one instance of a mapped task is given of the lists over which it is mapped. Pure but for the reading of lists.
-import type { Json, MappingSpec, MapSource } from "@millrace/sdk/spec";
+import { fieldsOf, type Json, type MappingSpec, type MapSource } from "@millrace/sdk/spec";
 import type { MappedOver } from "./mapping.ts";
 
 /** A list that is there. Not all of it needs to be in memory. */
@@ -16,7 +16,7 @@ export class NoElement extends Error {
 }
 
 /**
- * By name. In a cross product the last argument varies fastest.
+ * An encoded object: `fieldsOf` gives the arguments by name. In a cross product the last argument varies fastest.
  * @throws NoElement
  */
 export async function argumentsAt(
@@ -26,9 +26,7 @@ export async function argumentsAt(
 ): Promise<Readonly<Record<string, Json>>> {
   if (mapping.kind === "expandKwargs") {
     const element = await elementAt(await listOf(mapping.source, open), index, "the list");
-    if (typeof element === "object" && element !== null && !Array.isArray(element)) {
-      return element as Readonly<Record<string, Json>>; // an object, as just seen
-    }
+    if (fieldsOf(element) !== undefined) return element as Readonly<Record<string, Json>>; // an object, as just seen
     throw new NoElement(
       `element ${index} of the list is no object of arguments, got ${JSON.stringify(element).slice(0, 200)}`,
     );

@@ -2,7 +2,7 @@
 // a question. Every violation is told, not only the first.
 import type { DagSpec, Json } from "@millrace/sdk/spec";
 import { AppError } from "../errors/index.ts";
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { default as formats } from "ajv-formats";
 
 export interface CheckedParams {
@@ -86,8 +86,30 @@ function violationsOf(name: string, schema: Json, value: Json): string[] {
   const validate = compiled(schema);
   if (typeof validate === "string") return [`${name}: ${validate}`];
   if (validate(value) === true) return [];
-  return (validate.errors ?? []).map((e) => `${name}${e.instancePath}: ${e.message ?? e.keyword}`);
+  return (validate.errors ?? []).map((error) => `${name}${error.instancePath}: ${inWords(error)}`);
 }
+
+const MAX_WORDS = 200;
+
+/** The compiler's own words, save where they keep back what would have been right, or what is wrong. */
+function inWords({ keyword, message = keyword, params }: ErrorObject): string {
+  switch (keyword) {
+    case "enum":
+      return shortened(
+        `must be one of ${(params["allowedValues"] as Json[]).map((one) => JSON.stringify(one)).join(", ")}`,
+      );
+    case "const":
+      return shortened(`must be ${JSON.stringify(params["allowedValue"])}`);
+    case "additionalProperties":
+      return `must not have the property ${JSON.stringify(params["additionalProperty"])}`;
+    case "unevaluatedProperties":
+      return `must not have the property ${JSON.stringify(params["unevaluatedProperty"])}`;
+    default:
+      return message;
+  }
+}
+
+const shortened = (words: string): string => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
 
 /** By schema, for as long as somebody has that: compiling takes a thousand times as long as checking. */
 const known = new WeakMap<object, ValidateFunction | string>();

@@ -25,6 +25,27 @@ describe("params", () => {
     ]);
   });
 
+  it("tell what would have been right, and what is one too many", () => {
+    const properties = { a: { type: "integer" } };
+    const named = {
+      region: { enum: ["eu", "us", 3] },
+      mode: { const: { full: true } },
+      options: { type: "object", properties, required: ["a"], additionalProperties: false },
+      long: { enum: Array.from({ length: 500 }, (_, n) => n) },
+    };
+    const given = { region: "xx", mode: "fast", options: { b: 1, "c d": 2 }, long: -1 };
+    const { violations } = checkParams(named, given);
+    expect(violations).toEqual([
+      'region: must be one of "eu", "us", 3',
+      'mode: must be {"full":true}',
+      `options: must have required property 'a'`,
+      'options: must not have the property "b"',
+      'options: must not have the property "c d"',
+      expect.stringMatching(/^long: must be one of 0, 1, 2, .*…$/),
+    ]);
+    expect(violations.at(-1)?.length).toBeLessThan(250);
+  });
+
   it("say when a schema itself is wrong, and go on", () => {
     expect(checkParams({ a: { type: "nonsense" }, b: {} }, { a: 1, b: 2 }).violations).toEqual([
       expect.stringContaining("a: its schema cannot be used"),

@@ -2,7 +2,7 @@
 // task stands for. Batched over attempts. The result of a task that was skipped, or returned nothing, is absent; that of a
 // mapped task is the list of those that its instances returned, in the order of their indexes.
 import { fieldAt } from "@millrace/sdk/runtime";
-import type { InputSpec, Json } from "@millrace/sdk/spec";
+import { fieldsOf, type InputSpec, type Json } from "@millrace/sdk/spec";
 import { readMappedIndexes, readMappedXComs, readXComs, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { Batcher } from "@millrace/shared/lifecycle";
 import { argumentsAt, type DagGraph, type TaskNode } from "@millrace/shared/model";
@@ -72,8 +72,9 @@ export class Inputs {
     );
     const fixed = Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));
     if (spec.mapping === undefined) return { inputs: fixed, lazyInputs };
-    if (spec.mapping.kind === "expandKwargs" && spec.mapping.strict) refuseDoubles(spec.inputs, element);
-    return { inputs: { ...fixed, ...element }, lazyInputs };
+    const own = fieldsOf(element) ?? {};
+    if (spec.mapping.kind === "expandKwargs" && spec.mapping.strict) refuseDoubles(spec.inputs, own);
+    return { inputs: { ...fixed, ...own }, lazyInputs };
   }
 
   async #value(

@@ -1,4 +1,5 @@
 import { collect, concat, Dag, getContext, SkipTask, zip, zipLongest, type LazyList } from "../../index.ts";
+import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 
 const statesOf = (tasks: Readonly<Record<string, { readonly state: string }>>) =>
@@ -71,6 +72,28 @@ test("expandKwargs gives each instance an object of arguments, of which none may
   const { tasks } = await dag.test();
   expect([tasks["load[0]"]?.value, tasks["load[1]"]?.value, tasks["loose[1]"]?.value]).toEqual(["a1", "b2", "b2"]);
   expect(tasks["strict[0]"]?.error?.message).toMatch(/"rows" is in partial/);
+});
+
+test("expandKwargs takes objects of any keys, and nothing else that is kept as an object", async () => {
+  const dag = new Dag("odd_kwargs");
+  const jobs = dag.task("jobs", () => [{ $millrace: "date", at: new Date(0) }, new Map([["at", 1]]), new Date(0)])();
+  dag
+    .task("load", (all: object) => inspect(all))
+    .partial({ table: "t" })
+    .expandKwargs(jobs as never);
+  const group = dag.taskGroup("g");
+  const job = group.expandKwargs<{ at: Date }>(jobs as never);
+  group.task("in_group", (all: object) => inspect(all))({ at: job.get("at"), whole: job });
+  const { tasks } = await dag.test();
+  const first = { $millrace: "date", at: new Date(0) };
+  expect(tasks["load[0]"]?.value).toBe(inspect({ table: "t", ...first }));
+  expect(tasks["g.in_group[0]"]?.value).toBe(inspect({ at: new Date(0), whole: first }));
+  for (const name of ["load[1]", "load[2]", "g.in_group[1]"]) {
+    expect(tasks[name]?.error?.message).toContain("is no object of arguments");
+  }
+  const literal = new Dag("odd_literal");
+  literal.task("load", (all: object) => all).expandKwargs([{ at: 1 }, new Date(0)] as never);
+  expect(() => literal.spec()).toThrow("expandKwargs(…) takes a list of objects of arguments, but number 1 is");
 });
 
 describe("what is mapped over", () => {

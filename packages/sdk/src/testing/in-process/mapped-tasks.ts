@@ -1,7 +1,7 @@
 // Mapped tasks of a test run: the instances that they are expanded into, and what those read of each other.
 import type { RunRequest, XComKey } from "../../runtime/index.ts";
 import type { Json } from "../../spec/index.ts";
-import { fieldAt } from "../../values/codec.ts";
+import { fieldAt, fieldsOf } from "../../values/codec.ts";
 import {
   argumentsAt,
   isFinished,
@@ -89,11 +89,12 @@ export async function inputsOf(
         : fieldAt(input.kind === "element" ? element : valueOf(run, input.taskId, node, mapIndex), input.path);
     if (value !== undefined) inputs[name] = value;
   }
+  const own = fieldsOf(element) ?? {};
   if (spec.mapping?.kind === "expandKwargs" && spec.mapping.strict) {
-    const twice = Object.keys(element).find((name) => Object.hasOwn(spec.inputs, name));
+    const twice = Object.keys(own).find((name) => Object.hasOwn(spec.inputs, name));
     if (twice !== undefined) throw new Error(`"${twice}" is in partial(…) and in what the task is mapped over`);
   }
-  const all = spec.mapping === undefined ? inputs : { ...inputs, ...element };
+  const all = spec.mapping === undefined ? inputs : { ...inputs, ...own };
   return { inputs: all, ...(Object.keys(lazyInputs).length === 0 ? {} : { lazyInputs }) };
 }
 
