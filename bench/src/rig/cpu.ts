@@ -1,7 +1,7 @@
 // CPU time of the parts of a running engine, read from /proc: processes by what they are, with those they have reaped.
 import { readdirSync, readFileSync } from "node:fs";
 
-export type Component = "scheduler" | "worker" | "tasks" | "postgres" | "redis";
+export type Component = "scheduler" | "worker" | "tasks" | "api" | "postgres" | "redis";
 export type CpuMicros = Readonly<Record<Component, number>>;
 
 const TICK_MICROS = 10_000;
@@ -17,13 +17,14 @@ interface ProcessStat {
 
 /** @param roots the engine's own processes by name; children of a worker run the tasks */
 export function cpuMicros(roots: readonly { readonly name: string; readonly pid: number }[]): CpuMicros {
-  const totals = { scheduler: 0, worker: 0, tasks: 0, postgres: 0, redis: 0 };
+  const totals = { scheduler: 0, worker: 0, tasks: 0, api: 0, postgres: 0, redis: 0 };
   const stats = readStats();
   const started = startedHere(stats);
   for (const stat of stats) {
     const root = roots.find((process) => process.pid === stat.pid);
     const parent = roots.find((process) => process.pid === stat.parent);
     if (root?.name === "scheduler") totals.scheduler += stat.micros;
+    else if (root?.name === "api") totals.api += stat.micros;
     else if (root?.name === "worker") {
       totals.worker += stat.micros;
       totals.tasks += stat.reapedMicros;

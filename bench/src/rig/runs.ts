@@ -3,12 +3,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createRuns } from "@millrace/shared/db";
 import type { Engine } from "./engine.ts";
 
-/** Creates `perDag` manual runs of every named DAG, in a few transactions, and wakes the scheduler once. */
+export interface StartOptions {
+  readonly conf?: Readonly<Record<string, number>>;
+  /** Of the runs of the n-th round, as for DAGs that depend on their past. Default: none. */
+  readonly logicalDate?: (round: number) => Date;
+}
+
+let calls = 0;
+
+/** Creates `perDag` manual runs of every named DAG, a transaction a round, and wakes the scheduler once. */
 export async function startRuns(
   engine: Engine,
   dagIds: readonly string[],
   perDag: number,
-  conf: Readonly<Record<string, number>> = {},
+  { conf = {}, logicalDate }: StartOptions = {},
 ): Promise<number[]> {
   const newest = await engine.db.read<{ dagId: string; versionId: string }>(
     `select distinct on (dag_id) dag_id as "dagId", id as "versionId" from dag_version where dag_id = any ($1)
@@ -16,7 +24,7 @@ export async function startRuns(
     [dagIds],
   );
   const graphs = await engine.versions.load(newest.map((dag) => dag.versionId));
-  const stamp = `${Date.now()}`;
+  const stamp = `${Date.now()}_${calls++}`;
   const ids: number[] = [];
   for (let round = 0; round < perDag; round++) {
     const runs = newest.flatMap(({ versionId }) => {
@@ -27,7 +35,7 @@ export async function startRuns(
         versionId,
         runId: `manual__${stamp}_${round}`,
         runType: "manual",
-        logicalDate: null,
+        logicalDate: logicalDate?.(round).getTime() ?? null,
         interval: null,
       } as const;
       return [{ ...run, runAfter: null, conf, triggeredBy: "test", user: null } as const];
@@ -36,6 +44,17 @@ export async function startRuns(
     ids.push(...created.map((run) => run.id));
   }
   engine.broker.wake([{ dagRunId: null, taskIds: null }]);
+  return ids;
+}
+
+/** Starts a run of each, one after the other, whatever became of those before; gives their ids. */
+export async function startPaced(engine: Engine, dagIds: readonly string[], everyMs: number): Promise<number[]> {
+  const begun = performance.now();
+  const ids: number[] = [];
+  for (const [n, dagId] of dagIds.entries()) {
+    await pause(Math.max(0, begun + n * everyMs - performance.now()));
+    ids.push(...(await startRuns(engine, [dagId], 1)));
+  }
   return ids;
 }
 

@@ -1,6 +1,7 @@
 // When each task of finished runs could start, did start and ended. Ready is the commit that ended the last task before it,
 // or that started its run; start is the first line of user code, which `timed` tasks return.
 import type { Engine } from "./engine.ts";
+import { quantile, spread } from "./statistics.ts";
 
 export interface TaskTimes {
   readonly dagRunId: number;
@@ -54,3 +55,19 @@ export const lagsOf = (timeline: readonly TaskTimes[]): number[] =>
 /** From the start of the first run to the end of the last task. */
 export const makespanMs = (timeline: readonly TaskTimes[]): number =>
   Math.max(...timeline.map((task) => task.endMs)) - Math.min(...timeline.map((task) => task.readyMs));
+
+export interface Lags {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+export const quantiles = (lags: readonly number[]): Lags => ({
+  p50: quantile(lags, 0.5),
+  p95: quantile(lags, 0.95),
+  p99: quantile(lags, 0.99),
+});
+
+/** Of one or more measurements, with their ranges. */
+export const showLags = (all: readonly Lags[]): string =>
+  (["p50", "p95", "p99"] as const).map((name) => `${name} ${spread(all.map((lags) => lags[name]))} ms`).join(", ");

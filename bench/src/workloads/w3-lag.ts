@@ -1,14 +1,13 @@
 // W3: how long a task that may start waits until it does, in four shapes of a thousand tasks. Once with all runs started in
 // one transaction, where what is waited for is mostly the machine, and once with a run at a time at a rate that leaves the
 // machine idle half of the time, where it is the way from one task to the next.
-import { setTimeout as pause } from "node:timers/promises";
 import type { Services } from "@millrace/testkit/services";
 import { costOf, showCpu } from "../rig/cost.ts";
 import { Engine } from "../rig/engine.ts";
 import { publish, type Row } from "../rig/report.ts";
-import { assertValid, runsToEnd, startRuns } from "../rig/runs.ts";
-import { median, quantile, spread } from "../rig/statistics.ts";
-import { lagsOf, makespanMs, readTimeline, type TaskTimes } from "../rig/timeline.ts";
+import { assertValid, runsToEnd, startPaced, startRuns } from "../rig/runs.ts";
+import { median, spread } from "../rig/statistics.ts";
+import { lagsOf, makespanMs, quantiles, readTimeline, showLags, type Lags, type TaskTimes } from "../rig/timeline.ts";
 import type { Floor } from "./w0-floor.ts";
 
 const TASKS = 1_000;
@@ -20,12 +19,6 @@ const SHAPES = [
   { name: "grid", dags: 10, title: "10 × grid of 10 × 10" },
 ] as const;
 type Shape = (typeof SHAPES)[number];
-
-export interface Lags {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
 
 export async function w3(services: Services, quick: boolean, floor: Floor): Promise<void> {
   const engine = await Engine.start({ services, schedulers: 1, workers: 1, concurrency: 16 }, ["shapes.ts"]);
@@ -44,11 +37,11 @@ export async function w3(services: Services, quick: boolean, floor: Floor): Prom
           makespans.push(makespanMs(timeline));
         }
       });
-      const paced = quantiles(lagsOf(await startPaced(engine, shape)));
+      const paced = quantiles(lagsOf(await startOneByOne(engine, shape)));
       rows.push(
-        { metric: `${shape.title}, a run at a time: lag`, value: show([paced]) },
+        { metric: `${shape.title}, a run at a time: lag`, value: showLags([paced]) },
         { metric: "  p50 ÷ L2", value: (paced.p50 / l2).toFixed(2), target: "must 3.0, target 2.0" },
-        { metric: "  all at once: lag", value: show(atOnce) },
+        { metric: "  all at once: lag", value: showLags(atOnce) },
         { metric: "  p50 ÷ L2", value: (median(atOnce.map(({ p50 }) => p50)) / l2).toFixed(2) },
         { metric: "  makespan", value: `${spread(makespans, 0)} ms` },
         { metric: "  CPU µs a task", value: showCpu(cost.cpu) },
@@ -62,35 +55,15 @@ export async function w3(services: Services, quick: boolean, floor: Floor): Prom
   }
 }
 
-const quantiles = (lags: readonly number[]): Lags => ({
-  p50: quantile(lags, 0.5),
-  p95: quantile(lags, 0.95),
-  p99: quantile(lags, 0.99),
-});
-
-const show = (all: readonly Lags[]): string =>
-  (["p50", "p95", "p99"] as const)
-    .map((name) => {
-      const values = all.map((lags) => lags[name]);
-      return `${name} ${spread(values)} ms`;
-    })
-    .join(", ");
-
 const dagsOf = ({ name, dags }: Shape): string[] => Array.from({ length: dags }, (_, d) => `${name}_${d}`);
 
 async function startAtOnce(engine: Engine, shape: Shape): Promise<TaskTimes[]> {
   return await finished(engine, await startRuns(engine, dagsOf(shape), 1));
 }
 
-async function startPaced(engine: Engine, shape: Shape): Promise<TaskTimes[]> {
+async function startOneByOne(engine: Engine, shape: Shape): Promise<TaskTimes[]> {
   const everyMs = (TASKS / shape.dags / PACED_TASKS_PER_SECOND) * 1000;
-  const begun = performance.now();
-  const ids: number[] = [];
-  for (const [n, dagId] of dagsOf(shape).entries()) {
-    await pause(Math.max(0, begun + n * everyMs - performance.now()));
-    ids.push(...(await startRuns(engine, [dagId], 1)));
-  }
-  return await finished(engine, ids);
+  return await finished(engine, await startPaced(engine, dagsOf(shape), everyMs));
 }
 
 async function finished(engine: Engine, ids: readonly number[]): Promise<TaskTimes[]> {

@@ -28,7 +28,7 @@ export async function w6(services: Services, quick: boolean): Promise<void> {
       const measured: Measured[] = [];
       for (let round = 0; round < (quick ? 2 : 4); round++) {
         const before = spent();
-        const [id] = await startRuns(engine, ["mapped"], 1, { n: length });
+        const [id] = await startRuns(engine, ["mapped"], 1, { conf: { n: length } });
         let isOver = false;
         const others = length === LONGEST && round === 0 ? besideRuns(engine, Infinity, () => isOver) : [];
         await runsToEnd(engine, [id ?? 0], 300_000);

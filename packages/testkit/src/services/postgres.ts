@@ -14,10 +14,13 @@ const SETTINGS = {
 const UNSAFE_SETTINGS = { fsync: "off", full_page_writes: "off" };
 
 /** `DATABASE_URL`, else a container, else the embedded binaries, which need nothing of the machine. */
-export async function startPostgres(options: ServiceOptions): Promise<StartedService> {
+export async function startPostgres(
+  options: ServiceOptions,
+  more: Readonly<Record<string, string | number>> = {},
+): Promise<StartedService> {
   const given = fromEnvironment("DATABASE_URL");
   if (given !== undefined) return given;
-  const settings = options.durable ? SETTINGS : { ...SETTINGS, ...UNSAFE_SETTINGS };
+  const settings = { ...SETTINGS, ...(options.durable ? {} : UNSAFE_SETTINGS), ...more };
   if (await containerEngineAnswers()) {
     try {
       return await postgresContainer(Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]));

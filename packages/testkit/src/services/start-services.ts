@@ -15,6 +15,8 @@ export interface Services {
 export interface StartServicesOptions {
   /** Whether commits reach the disk, as in production; for bench and chaos. @default false */
   readonly durable?: boolean;
+  /** More settings of Postgres, as in postgresql.conf. */
+  readonly postgres?: Readonly<Record<string, string | number>>;
   /** Takes one line per event. @default writes to stderr */
   readonly say?: (line: string) => void;
 }
@@ -31,7 +33,10 @@ export async function startServices(options: StartServicesOptions = {}): Promise
   const root = !durable && (await hasRoomInMemory()) ? MEMORY : tmpdir();
   const dir = await mkdtemp(join(root, `${FOLDER}${process.pid}-`));
   const plan = { dir, durable, say };
-  const [postgres, redis] = await Promise.allSettled([timed(startPostgres(plan)), timed(startRedis(plan))]);
+  const [postgres, redis] = await Promise.allSettled([
+    timed(startPostgres(plan, options.postgres)),
+    timed(startRedis(plan)),
+  ]);
 
   const stop = async (): Promise<void> => {
     const started = [postgres, redis].flatMap((result) =>
