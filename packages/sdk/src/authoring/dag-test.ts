@@ -37,10 +37,10 @@ export interface DagTestTask {
   /** As in production: `success`, `failed`, `skipped`, `upstream_failed`; `none` when it never came to it. */
   readonly state: string;
   readonly tryNumber: number;
-  /** What it returned. */
-  readonly value: Json | undefined;
+  /** What it returned, as the tasks after it are given it. */
+  readonly value: unknown;
   /** By key, `return_value` among them. */
-  readonly xcoms: Readonly<Record<string, Json>>;
+  readonly xcoms: Readonly<Record<string, unknown>>;
   /** What its handler wrote to the console and to its log. */
   readonly logs: readonly DagTestLogLine[];
   /** Of its last try. */

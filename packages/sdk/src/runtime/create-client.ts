@@ -1,5 +1,4 @@
 import { decodeValue, encodeValue } from "../values/codec.ts";
-import { encodeJson } from "../values/encode-json.ts";
 import { present } from "../reading/present.ts";
 import { eventOf, queryOf } from "./asset-events.ts";
 import type { RunHost, RunRequest, XComKey } from "./protocol.ts";
@@ -43,8 +42,14 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
     },
     async setXCom(entry) {
       assertRunning("setXCom()");
+      const key = xcomKey(request, entry);
+      // Refused by the worker as well; here, a test run says so too.
+      const { dagId, runId, taskId, mapIndex } = request;
+      if (key.dagId !== dagId || key.runId !== runId || key.taskId !== taskId || key.mapIndex !== mapIndex) {
+        throw new Error(`a task sets XComs of its own only, not of ${key.dagId}.${key.taskId} in run ${key.runId}`);
+      }
       const value = encodeValue(entry.value, request.maxStoredXComBytes ?? request.maxXComBytes);
-      await host.setXCom({ ...xcomKey(request, entry), value });
+      await host.setXCom({ ...key, value });
     },
     async getConnection(connectionId) {
       assertRunning("getConnection()");
@@ -70,11 +75,12 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
         return {
           async get<T>(key: string) {
             assertRunning("assetStateStore.get()");
-            return (await supported(host.getAssetState)(which, checkedKey(key))) as T | undefined; // as documented
+            const stored = await supported(host.getAssetState)(which, checkedKey(key));
+            return (stored === undefined ? undefined : decodeValue(stored)) as T | undefined; // as documented
           },
           async set(key, value) {
             assertRunning("assetStateStore.set()");
-            await supported(host.setAssetState)(which, checkedKey(key), encodeJson(value, request.maxXComBytes));
+            await supported(host.setAssetState)(which, checkedKey(key), encodeValue(value, request.maxXComBytes));
           },
           async delete(key) {
             assertRunning("assetStateStore.delete()");

@@ -2,6 +2,7 @@
 import { Dag, type Json, type TaskOptions } from "../index.ts";
 import { artifact } from "./artifact.ts";
 import type {
+  AssetQuery,
   ConnectionValue,
   ExternalState,
   ExternalStatesQuery,
@@ -23,6 +24,8 @@ export class FakeHost implements RunHost {
   readonly lines: { readonly message: string; readonly stream: Json | undefined }[] = [];
   readonly xcoms = new Map<string, Json>();
   readonly variables = new Map<string, string>();
+  /** By the asset's name and the key. */
+  readonly assetStates = new Map<string, Json>();
   readonly connections = new Map<string, ConnectionValue>();
   readonly groups: { readonly pid: number; readonly state: string }[] = [];
   /** Runs of other DAGs by id, and what was asked of them. */
@@ -50,6 +53,14 @@ export class FakeHost implements RunHost {
     this.xcoms.set(xcomName(entry), entry.value);
     return Promise.resolve();
   }
+
+  readonly getAssetState = (asset: AssetQuery, key: string): Promise<Json | undefined> =>
+    Promise.resolve(this.assetStates.get(`${asset.name} ${key}`));
+
+  readonly setAssetState = (asset: AssetQuery, key: string, value: Json): Promise<void> => {
+    this.assetStates.set(`${asset.name} ${key}`, value);
+    return Promise.resolve();
+  };
 
   getVariable(key: string): Promise<string | undefined> {
     return Promise.resolve(this.variables.get(key));

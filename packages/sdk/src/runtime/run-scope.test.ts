@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import { Dag, getClient, getContext, type Json } from "../index.ts";
+import { Asset, Dag, getClient, getContext, type Json } from "../index.ts";
 import { failure, FakeHost, run, runRequest } from "./fake-host.ts";
 import { artifact } from "./index.ts";
 
@@ -93,20 +94,24 @@ describe("a running handler", () => {
     );
   });
 
-  it("reads and writes XComs, its own unless it says which", async () => {
+  it("reads XComs, its own unless it says which, and writes its own", async () => {
     const host = new FakeHost();
     await run(
       async () => {
         await getClient().setXCom({ key: "k", value: { a: undefined, b: 1 } });
-        await getClient().setXCom({ key: "k", value: 2, taskId: "other", dagId: "d", runId: "r" });
+        await getClient().setXCom({ key: "own", value: 2, taskId: "only", mapIndex: 4 });
       },
       { host, dagId: "writes", mapIndex: 4 },
     );
     const runId = "scheduled__2026-01-01T00:00:00+00:00";
     expect(Object.fromEntries(host.xcoms)).toEqual({
       [`writes/${runId}/only/4/k`]: { b: 1 },
-      "d/r/other/-1/k": 2,
+      [`writes/${runId}/only/4/own`]: 2,
     });
+    for (const other of [{ taskId: "other" }, { dagId: "d" }, { runId: "r" }, { mapIndex: 3 }]) {
+      const set = run(() => getClient().setXCom({ key: "k", value: 1, ...other }), { host, mapIndex: 4 });
+      expect(await failure(set)).toContain("a task sets XComs of its own only");
+    }
     host.xcoms.set(`reads/${runId}/up/-1/return_value`, 7);
     expect(
       await run(() => getClient().getXCom<number>({ taskId: "up" }), { host, dagId: "reads", mapIndex: 4 }),
@@ -120,6 +125,22 @@ describe("a running handler", () => {
     expect(await failure(run(() => getClient().setXCom({ key: "k", value: /x/ }), { host }))).toContain(
       "$ is an instance of RegExp",
     );
+  });
+
+  it("keeps values about assets as XComs are kept", async () => {
+    const host = new FakeHost();
+    const orders = new Asset({ name: "orders" });
+    const value = { at: new Date(5), seen: new Set([1n]) };
+    await run(() => getClient().assetStateStore.forAsset(orders).set("read_to", value), { host });
+    expect(host.assetStates.get("orders read_to")).toEqual({
+      at: { $millrace: "date", value: value.at.toISOString() },
+      seen: { $millrace: "set", value: [{ $millrace: "bigint", value: "1" }] },
+    });
+    const outcome = await run(
+      async () => isDeepStrictEqual(await getClient().assetStateStore.forAsset(orders).get("read_to"), value),
+      { host },
+    );
+    expect(outcome).toMatchObject({ returnValue: true });
   });
 
   it("reads and writes variables and connections", async () => {

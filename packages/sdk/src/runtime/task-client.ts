@@ -14,7 +14,7 @@ export interface XComQuery {
   readonly mapIndex?: number;
 }
 
-/** An XCom to store. What is left out is that of the running task. */
+/** An XCom to store, of the running task: whoever names another is refused. */
 export interface XComEntry extends XComQuery {
   /** 1 to 512 characters. */
   readonly key: string;
@@ -37,7 +37,7 @@ export interface TaskClient {
   deleteVariable(key: string): Promise<void>;
   /** `undefined` when there is none. The type is what the caller expects; it is not checked. */
   getXCom<T = Json>(query: XComQuery): Promise<T | undefined>;
-  /** Creates or replaces it. @throws ValueNotStorable naming what cannot be stored */
+  /** Creates or replaces it. @throws ValueNotStorable naming what cannot be stored; Error for one of another task */
   setXCom(entry: XComEntry): Promise<void>;
   /** `undefined` when there is none. Its password is masked in logs. */
   getConnection(connectionId: string): Promise<ConnectionValue | undefined>;
@@ -68,7 +68,7 @@ export interface AssetEventsOptions {
 export interface AssetState {
   /** `undefined` when there is none. The type is what the caller expects; it is not checked. */
   get<T = Json>(key: string): Promise<T | undefined>;
-  /** @throws ValueNotStorable naming what cannot be stored */
+  /** Values are kept as those of XComs. @throws ValueNotStorable naming what cannot be stored */
   set(key: string, value: unknown): Promise<void>;
   /** Does nothing when there is none. */
   delete(key: string): Promise<void>;

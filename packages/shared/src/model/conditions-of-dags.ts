@@ -70,7 +70,7 @@ function sayAwaited(c: Extract<DagCondition, { kind: "asset_awaited" }>): string
   const name = c.isAlias ? `alias ${c.asset}` : c.asset;
   const isStrange = !c.isKnown && !c.isAlias;
   if (isStrange && c.lastEventAt === null) {
-    return `${name} is missing: no DAG declares an asset of that name, so that nothing updates it`;
+    return `${name} is missing: no DAG declares such an asset, so that nothing updates it`;
   }
   const last =
     c.lastEventAt === null

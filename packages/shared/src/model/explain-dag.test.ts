@@ -54,7 +54,9 @@ describe("a DAG that waits for assets", () => {
 
   test("is told of a name that no DAG declares, and of events that were not for it", () => {
     const stranger = onAssets({ ref: { name: "nowhere" } });
-    expect(texts(situation(stranger))[1]).toMatch(/^nowhere is missing: no DAG declares an asset of that name/);
+    expect(texts(situation(stranger))[1]).toMatch(
+      /^nowhere is missing: no DAG declares such an asset, so that nothing updates it$/,
+    );
     const keyed = awaited("a", { lastEvent: { at: T, partitionKey: "may", runId: null } });
     expect(texts(situation(onAssets(use("a")), { assets: [keyed] }))[1]).toContain(
       "has partition key may, and the DAG does not run by key",

@@ -38,6 +38,21 @@ test("a mock is a value, a function of the argument, or an error", async () => {
   });
 });
 
+test("values that JSON does not have come back as they were, returned or mocked", async () => {
+  const value = { at: new Date(5), rows: 12n, by: new Map([["eu", new Set([1])]]) };
+  const dag = new Dag("odd_values");
+  const load = dag.task("load", () => value)();
+  dag.task("report", async ({ at }: { at: Date }) => {
+    await getClient().setXCom({ key: "until", value: at });
+    return at.getTime();
+  })({ at: load.get("at") });
+  for (const mocks of [{}, { load: () => value }]) {
+    const { tasks } = await dag.test({ mocks });
+    expect(tasks["load"]?.value).toEqual(value);
+    expect(tasks["report"]?.xcoms).toEqual({ return_value: 5, until: new Date(5) });
+  }
+});
+
 test("names of an argument can be given in place of what the upstream returns", async () => {
   const { tasks } = await salesDag().test({ mocks: { extract: [1] }, inputs: { sum: { plus: 10 } } });
   expect(tasks["sum"]?.value).toBe(11);

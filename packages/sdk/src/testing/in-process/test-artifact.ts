@@ -2,6 +2,7 @@
 import type { DagTestLogLine, DagTestOptions, DagTestResult } from "../../authoring/dag-test.ts";
 import type { Artifact } from "../../runtime/index.ts";
 import type { DagSpec } from "../../spec/index.ts";
+import { decodeInputs } from "../../values/codec.ts";
 import { AppError } from "@millrace/shared/errors";
 import { checkRunFits } from "@millrace/shared/params";
 import { captureOutput } from "./capture-output.ts";
@@ -56,12 +57,8 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
         ? await runInProcess(recorded, spec, settings)
         : await runOneTask(recorded, spec, only, settings, mocks);
     const tasks = result.tasks.map((task) => {
-      const xcoms = store.xcomsOf({
-        dagId: spec.dagId,
-        runId: result.runId,
-        taskId: task.taskId,
-        mapIndex: task.mapIndex,
-      });
+      const { taskId, mapIndex } = task;
+      const xcoms = decodeInputs(store.xcomsOf({ dagId: spec.dagId, runId: result.runId, taskId, mapIndex }));
       const { state, tryNumber, error, reason } = task;
       return [
         nameOf(task),
