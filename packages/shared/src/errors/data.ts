@@ -3,7 +3,8 @@ import { defineErrors } from "./define-errors.ts";
 
 export const DATA = defineErrors({
   XCOM_NOT_FOUND: {
-    message: "Task {taskId} has no XCom {key} in run {runId}.",
+    message:
+      "Task {taskId} has no XCom {key} in run {runId}. `millrace xcoms list {dagId} {runId}` shows what there is.",
     httpStatus: 404,
     exitCode: 1,
     retryable: false,

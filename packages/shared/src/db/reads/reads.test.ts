@@ -156,6 +156,15 @@ describe("runs and task instances", () => {
     expect((await listXComs(db, { dagId: "~", runId: "~", taskId: "~" })).totalEntries).toBe(1);
     expect((await getXCom(db, { ...key, key: "return_value" })).value).toEqual({ snake_case: [1] });
     await expect(getXCom(db, { ...key, key: "other" })).rejects.toMatchObject({ code: "XCOM_NOT_FOUND" });
+    await expect(getXCom(db, { ...key, taskId: "z", key: "other" })).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    await db.read(`insert into xcom (dag_run_id, task_id, map_index, key, dag_id, run_id, value)
+      select dag_run_id, task_id, 0, 'return_value', dag_id, run_id, '1' from xcom`);
+    await db.read(`update task_instance set map_index = 0 where task_id = 'a' and run_id = 'run_1'`);
+    expect((await getXCom(db, { ...key, mapIndex: 0, key: "return_value" })).value).toBe(1);
+    await db.read(`delete from xcom where map_index = -1`);
+    await expect(getXCom(db, { ...key, key: "return_value" })).rejects.toThrow(
+      "without a map index: it is mapped, and its indexes are 0 to 0",
+    );
   });
 });
 

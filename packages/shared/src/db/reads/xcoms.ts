@@ -1,5 +1,6 @@
 import { AppError } from "../../errors/index.ts";
 import { matchPattern, orderBy } from "./filters.ts";
+import { getTaskInstance } from "./task-instances.ts";
 import { readPage, readRows, sql, type Page, type PageRequest, type Query, type Reader } from "./query.ts";
 
 export interface XComRow {
@@ -57,7 +58,7 @@ export async function listXComs(db: Reader, filter: XComFilter): Promise<Page<XC
   return await readPage(db, xcoms(filter), { columns: COLUMNS, order: orderBy({}, [], tie), joins: withNames }, filter);
 }
 
-/** @throws AppError XCOM_NOT_FOUND */
+/** @throws AppError XCOM_NOT_FOUND; TASK_NOT_FOUND, naming the indexes that there are where one is needed */
 export async function getXCom(
   db: Reader,
   key: {
@@ -70,6 +71,7 @@ export async function getXCom(
 ): Promise<XComValueRow> {
   const query = withNames(xcoms({ ...key, mapIndex: key.mapIndex ?? -1 }));
   const [row] = await readRows<XComValueRow>(db, query.select(sql.raw(`${COLUMNS}, x.value`)));
-  if (row === undefined) throw new AppError("XCOM_NOT_FOUND", { taskId: key.taskId, key: key.key, runId: key.runId });
-  return row;
+  if (row !== undefined) return row;
+  await getTaskInstance(db, key);
+  throw new AppError("XCOM_NOT_FOUND", { dagId: key.dagId, taskId: key.taskId, key: key.key, runId: key.runId });
 }
