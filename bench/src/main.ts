@@ -1,4 +1,4 @@
-// `npm run bench -- W0 W1 W2 W3 W4 W5 W6 W8 W9 W10 guard [--quick]`: runs workloads, prints a table of each and writes bench/results/<id>.json.
+// `npm run bench -- W0 W1 W2 W3 W4 W5 W6 W7 W8 W9 W10 guard [--quick]`: runs workloads, prints a table of each and writes bench/results/<id>.json.
 // W0 always comes first: its figures are the denominators. Nothing here passes or fails by its time.
 import { startServices, type Services } from "@millrace/testkit/services";
 import { STATEMENT_SETTINGS } from "./rig/statements.ts";
@@ -10,6 +10,7 @@ import { w3 } from "./workloads/w3-lag.ts";
 import { w4 } from "./workloads/w4-throughput.ts";
 import { w5 } from "./workloads/w5-blocked.ts";
 import { w6 } from "./workloads/w6-mapped.ts";
+import { w7 } from "./workloads/w7-history.ts";
 import { w8 } from "./workloads/w8-open-loop.ts";
 import { w10 } from "./workloads/w10-heartbeats.ts";
 import { w9 } from "./workloads/w9-deferred.ts";
@@ -22,6 +23,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   W4: w4,
   W5: w5,
   W6: w6,
+  W7: w7,
   W8: w8,
   W9: w9,
   W10: w10,

@@ -64,7 +64,7 @@ async function measureFleet(
 export const startFleet = (services: Services, fleet: { schedulers: number; workers: number }): Promise<Engine> =>
   Engine.start({ services, ...fleet, concurrency: 16 }, ["noop.ts"]);
 
-const tasksOf = (runsPerDag: number): number => DAGS.length * runsPerDag * TASKS_PER_RUN;
+export const tasksOf = (runsPerDag: number): number => DAGS.length * runsPerDag * TASKS_PER_RUN;
 
 /** What a task costs, of as many runs of each DAG. */
 export async function measureRound(
@@ -80,7 +80,7 @@ export async function measureRound(
 }
 
 /** From the first run's start to the last task's end. */
-async function busyMs(engine: Engine, ids: readonly number[]): Promise<number> {
+export async function busyMs(engine: Engine, ids: readonly number[]): Promise<number> {
   const [row] = await engine.db.read<{ ms: number }>(
     `select extract(epoch from max(ti.end_date) - min(r.start_date))::float8 * 1000 as ms
      from dag_run r join task_instance ti on ti.dag_run_id = r.id where r.id = any ($1)`,
