@@ -5,6 +5,8 @@ import { LineSplitter } from "./line-splitter.ts";
 
 /** How long a script may clean up between SIGTERM and SIGKILL. */
 const GRACE_MS = 5000;
+/** After what time it is told that the program has ended and that something which it left holds its output. */
+const LEFT_MS = 5000;
 /** How long to wait for output of a process that left the group and still holds a pipe. */
 const PIPE_MS = 1000;
 
@@ -21,6 +23,10 @@ export interface ProcessRun {
   readonly signal: AbortSignal;
   readonly onLine: (stream: "stdout" | "stderr", line: string) => void;
   readonly onGroup?: (pid: number, state: "started" | "ended") => void;
+  /** The program has ended, and what it left running in the background still holds its output, which is waited for. */
+  readonly onLeft?: () => void;
+  /** @default 5000 */
+  readonly leftMs?: number;
   /** @default 5000 */
   readonly graceMs?: number;
 }
@@ -77,6 +83,7 @@ export function runProcess(run: ProcessRun): Promise<BashExit> {
       release();
       reject(new Error(`${run.file} could not be started: ${error.message}`, { cause: error }));
     });
+    child.on("exit", () => timers.push(setTimeout(() => run.onLeft?.(), run.leftMs ?? LEFT_MS)));
     // `close` and not `exit`: the last lines may still be in the pipe, and children of the script may still write.
     child.on("close", (code, killedBy) => {
       // What is still in the group has no pipe to us and would outlive its attempt. `setsid` is the way out.

@@ -149,6 +149,23 @@ describe("bash", () => {
     await expect.poll(() => alive(pid)).toBe(false);
   });
 
+  it("waits for what a script left with its output, and says so", async () => {
+    const controller = new AbortController();
+    const lines: string[] = [];
+    const exit = await runBash({
+      command: "(while read -r line; do echo late $line; done; sleep 60) < <(echo word) & echo now",
+      env: { PATH: process.env["PATH"] ?? "" },
+      cwd: "/",
+      encoding: "utf-8",
+      signal: controller.signal,
+      onLine: (_stream, line) => lines.push(line),
+      leftMs: 100,
+      onLeft: () => controller.abort(),
+    });
+    expect(exit).toMatchObject({ code: 0, lastLine: "late word" });
+    expect(lines).toEqual(["now", "late word"]);
+  });
+
   it("kills a script that ignores SIGTERM after the grace time", async () => {
     const controller = new AbortController();
     const exit = await runBash({

@@ -42,8 +42,9 @@ export class BashFailed extends Error {
 /**
  * Runs a script with `bash -c`. Its output goes to the task's log line by line, and its last line of standard output
  * is the value of the task. Any exit code but 0 fails the task, 99 skips it. When the attempt has to stop, the script
- * and everything that it started get SIGTERM, and SIGKILL five seconds later. What a script leaves running in its
- * process group is killed when it ends. Airflow's `BashOperator`.
+ * and everything that it started get SIGTERM, and SIGKILL five seconds later. A script has ended when its
+ * output has: what it left in the background with that output open is waited for, as in Airflow; anything else that it left
+ * in its process group is killed. Airflow's `BashOperator`.
  *
  * @param command the script, a template. What `{{ … }}` takes from params, the run's conf, inputs and other tasks must be a
  *   plain word; `| quote` makes one of anything, `| safe` says that it is code. For data use `env`
@@ -71,6 +72,11 @@ export function bash<A extends object = NoArguments>(
           signal: scope.host.signal,
           onLine: (stream, line) => scope.host.log("info", line, { stream }),
           onGroup: (pid, state) => scope.host.processGroup?.(pid, state),
+          onLeft: () =>
+            scope.host.log(
+              "warn",
+              "the script has ended, and what it left in the background still holds its output: the task waits for it. Send that output elsewhere (>/dev/null 2>&1) for it to be ended with the script",
+            ),
         }),
       );
       return valueOf(exit, options.skipOnExitCode === undefined ? 99 : options.skipOnExitCode, scope);
