@@ -11,7 +11,7 @@ import { keptSecret } from "./data-folder.ts";
 /** DAGs of the examples that start unpaused, so that there is something to see. */
 const UNPAUSED = "hello,weather";
 
-/** How long running tasks may take to end after Ctrl-C, before they are handed back. Seconds. */
+/** How long running tasks may take to end after Ctrl-C, before they are handed back: somebody waits. Seconds. */
 const DRAIN_SECONDS = 4;
 
 /** Secrets are made at the first start and kept. */
@@ -32,8 +32,8 @@ export async function standaloneConfig(
       "broker.url": "postgres",
       "core.dags_folder": dagsFolder(io, options, given),
       "core.unpaused_at_creation": given.core.unpaused_at_creation.length > 0 ? undefined : UNPAUSED,
-      "core.killed_task_cleanup_time": DRAIN_SECONDS / 2,
-      "workers.graceful_timeout": DRAIN_SECONDS,
+      "workers.graceful_timeout":
+        given.workers.graceful_timeout === OPTIONS.workers.graceful_timeout.default ? DRAIN_SECONDS : undefined,
       "workers.artifact_folder": given.workers.artifact_folder === "" ? join(dir, "artifacts") : undefined,
       "logging.base_log_folder": join(dir, "logs"),
       "api_auth.admin_password": await unlessGiven(
