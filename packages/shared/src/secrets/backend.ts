@@ -16,6 +16,8 @@ export interface SecretsBackend {
 export interface SecretsList {
   readonly variables: ReadonlyMap<string, string>;
   readonly connections: readonly Connection[];
+  /** Why some of it could not be read, and so cannot be masked. */
+  readonly problems?: readonly string[];
 }
 
 /**

@@ -13,6 +13,8 @@ export class KnownSecrets {
   readonly #log: Logger;
   #readAt = -Infinity;
   #reading: Promise<void> | undefined;
+  /** Said once, and again when it changes. */
+  #problems = "";
 
   constructor(secrets: Secrets, log: Logger) {
     this.#secrets = secrets;
@@ -41,6 +43,18 @@ export class KnownSecrets {
       for (const [key, value] of variables) redactor.addVariable(key, value);
       for (const connection of connections) redactor.addConnection(connection);
     }
+    this.#tell(lists.flatMap(({ problems = [] }) => problems));
     this.#readAt = began;
+  }
+
+  /** What no key opens harms nothing else, but whoever shows what others wrote has to know that it could be in there. */
+  #tell(problems: readonly string[]): void {
+    const now = problems.join("\n");
+    if (now !== this.#problems && problems.length > 0)
+      this.#log.warn(
+        { unreadable: problems.length, first: problems[0] },
+        "secrets cannot be read, so they are not hidden in what is shown",
+      );
+    this.#problems = now;
   }
 }

@@ -11,6 +11,7 @@ import { deferAttempts, resumeDeferred, type KeptWait } from "../db/index.ts";
 import { createLogger, hideIn } from "../observability/index.ts";
 import {
   configRedactor,
+  KnownSecrets,
   openKept,
   openWait,
   readConnection,
@@ -337,4 +338,17 @@ test("what the door gave is hidden from then on, and what is only listed as well
   expect(secrets.redactor.redact(`a ${CANARY} b`)).toContain(CANARY);
   await secrets.getVariable("api_token");
   expect(secrets.redactor.redact(`a ${CANARY} b`)).toBe("a *** b");
+});
+
+test("whoever shows what others wrote says once that a secret which no key opens may be in there", async () => {
+  await seed(open(OLD));
+  lines.length = 0;
+  const log = createLogger({ level: "info", name: "test", destination: { write: (line) => void lines.push(line) } });
+  for (const key of [OLD, NEW]) {
+    const known = new KnownSecrets(open(key), log);
+    expect((await known.redactor()).redact(CANARY)).toBe(key === OLD ? "***" : CANARY);
+    await known.redactor();
+  }
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('"unreadable":2,"first":"Variable api_token cannot be read');
 });

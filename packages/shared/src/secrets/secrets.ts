@@ -94,7 +94,11 @@ export class Secrets {
 
   async #storedList(): Promise<SecretsList> {
     const [variables, connections] = await Promise.all([this.stored.listVariables(), this.stored.listConnections()]);
-    return { variables: new Map(variables.map(({ key, value }) => [key, value ?? ""])), connections };
+    return {
+      variables: new Map(variables.map(({ key, value }) => [key, value ?? ""])),
+      connections,
+      problems: [...variables, ...connections].flatMap(({ problem }) => problem ?? []),
+    };
   }
 
   async #first<T>(ask: (backend: SecretsBackend) => Promise<T | undefined>): Promise<T | undefined> {
