@@ -103,6 +103,17 @@ test("an event that is the task's value ends it without a worker", async () => {
   expect(await orphans()).toBe(0);
 });
 
+test("a value that is its run's result is marked as that, alone of those that end with it", async () => {
+  const at = { kwargs: { at: "2026-01-01T00:00:00Z" }, nextMethod: "end" } as const;
+  await rig.defer({ value: at, result: at });
+  await rig.triggerer();
+  await until("both succeeded", async () => Object.values(await rig.tasks()).every((task) => task.state === "success"));
+  expect(await rig.db.read("select task_id, dag_result from xcom order by 1")).toEqual([
+    { task_id: "result", dag_result: true },
+    { task_id: "value", dag_result: false },
+  ]);
+});
+
 test("a burst is shared, and a triggerer that is full leaves the rest to others", async () => {
   await Promise.all([rig.triggerer(), rig.triggerer()]);
   await rig.deferMany(400, () => inFuture);
