@@ -3,12 +3,11 @@
 // people: what is wrong with it stands in the task's log, and the attempt goes on.
 import type { Json } from "../spec/index.ts";
 import { taskMembers } from "../templates/airflow-names.ts";
-import { DateValue } from "../templates/date-value.ts";
 import { ownInputs } from "../templates/field-inputs.ts";
+import { fromData } from "../templates/from-data.ts";
 import { renderLine, type RenderedFields } from "../templates/render-fields.ts";
-import { TemplateError } from "../templates/template-error.ts";
-import { fromJson, Names, type Value } from "../templates/values.ts";
-import { encodeValue } from "../values/codec.ts";
+import { Names, type Value } from "../templates/values.ts";
+import { decodeValue } from "../values/codec.ts";
 import type { TaskOutcome } from "./protocol.ts";
 import type { RunScope } from "./run-scope.ts";
 
@@ -57,25 +56,15 @@ export class MapIndexLabel {
     const given = this.#scope.context.names;
     return {
       first: (name: string): Value | undefined => {
-        if (Object.hasOwn(given, name)) return valueOf(given[name]);
+        if (Object.hasOwn(given, name)) return fromData(given[name]);
         if (name !== "task") return undefined;
-        const options = Object.entries(fields).map(([field, value]): [string, Value] => [field, valueOf(value)]);
+        const options = Object.entries(fields).map(([field, value]): [string, Value] => [field, fromData(value)]);
         return new Names("task", { ...Object.fromEntries(options), ...taskMembers(this.#scope) });
       },
       last: (name: string): Value | undefined => {
-        if (name === "result") return result === undefined ? undefined : fromJson(result);
-        return Object.hasOwn(this.#inputs, name) ? fromJson(this.#inputs[name]) : undefined;
+        if (name === "result") return result === undefined ? undefined : fromData(decodeValue(result));
+        return Object.hasOwn(this.#inputs, name) ? fromData(this.#inputs[name]) : undefined;
       },
     };
-  }
-}
-
-/** @throws TemplateError for what is no data */
-function valueOf(value: unknown): Value {
-  if (value instanceof Date) return new DateValue(value);
-  try {
-    return value === undefined ? null : fromJson(encodeValue(value));
-  } catch (error) {
-    throw new TemplateError(error instanceof Error ? error.message : String(error));
   }
 }

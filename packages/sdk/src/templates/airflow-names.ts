@@ -6,6 +6,7 @@ import type { Json } from "../spec/index.ts";
 import { bind, needText } from "./arguments.ts";
 import { dsOf, tsNodashOf, tsNodashWithTzOf, tsOf } from "./date-forms.ts";
 import { DateValue } from "./date-value.ts";
+import { fromData } from "./from-data.ts";
 import type { Lookups } from "./lookups.ts";
 import { MACROS } from "./macros.ts";
 import { Callable, fromJson, isList, Names, parseJson, Thing, Undefined, type Value } from "./values.ts";
@@ -78,7 +79,7 @@ export function airflowNames(scope: RunScope, inputs: Readonly<Record<string, Js
       case "params":
         return fromJson(context.params);
       case "inputs":
-        return fromJson(inputs);
+        return fromData(inputs);
       case "dag":
         return dagNames(scope);
       case "task":
@@ -195,7 +196,7 @@ function instanceNames(scope: RunScope, lookups: Lookups): Names {
         };
         return lookups.get(`xcom ${JSON.stringify(query)}`, "xcom", "", async () => {
           const found = await scope.client.getXCom(query);
-          return found === undefined ? otherwise : fromJson(found);
+          return found === undefined ? otherwise : fromData(found);
         });
       };
       return isList(taskIds) ? taskIds.map(pull) : pull(taskIds ?? context.taskId);
@@ -233,7 +234,7 @@ function variables({ client }: RunScope, lookups: Lookups, asJson: boolean): ByK
   return new ByKey(title, (key) =>
     lookups.get(`${title} ${key}`, `${title}.${key}`, "there is no such variable", async () => {
       const text = await client.getVariable(key);
-      return text === undefined || !asJson ? text : parseJson(text);
+      return text === undefined || !asJson ? text : parseJson(text, `${title}.${key}`);
     }),
   );
 }

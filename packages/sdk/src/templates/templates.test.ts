@@ -159,6 +159,7 @@ describe("what is not there is an error that names the task, the field and the n
     ["{{ params.a.b.c }}", '"params.a" is not defined'],
     ["{{ dag_run.conf['x'] }}", '"dag_run.conf["x"]" is not defined'],
     ["{{ var.value.missing }}", '"var.value.missing" is not defined: there is no such variable'],
+    ["{{ var.json.plain }}", "var.json.plain is no JSON"],
     ["{{ conn.missing.host }}", '"conn.missing" is not defined: there is no such connection'],
     ["{% if nothing %}x{% endif %}", '"nothing" is not defined'],
     ["{% for x in nothing %}x{% endfor %}", '"nothing" is not defined'],
@@ -167,7 +168,9 @@ describe("what is not there is an error that names the task, the field and the n
     ["{{ ds", "wrong syntax: "],
     ["{% include 'x' %}", "wrong syntax: "],
   ])("%s", async (template, message) => {
-    expect(await render({ deep: [template] })).toContain(
+    const host = new FakeHost();
+    host.variables.set("plain", "no JSON at all");
+    expect(await render({ deep: [template] }, { host })).toContain(
       `TemplateError: template field "field.deep[0]" of task "only": ${message}`,
     );
   });

@@ -86,11 +86,11 @@ export function fromJson(json: Json | undefined): Value {
   return new Map(Object.entries(json).map(([key, item]) => [key, fromJson(item)]));
 }
 
-export function parseJson(text: string): Value {
+export function parseJson(text: string, title = "it"): Value {
   try {
     return fromJson(JSON.parse(text) as Parameters<typeof fromJson>[0]); // what JSON.parse gives
   } catch {
-    throw new TemplateError("it is no JSON");
+    throw new TemplateError(`${title} is no JSON`);
   }
 }
 
