@@ -4,6 +4,7 @@ import type { ConnectionValue } from "../runtime/protocol.ts";
 import type { RunScope } from "../runtime/run-scope.ts";
 import type { Json } from "../spec/index.ts";
 import { bind, needText } from "./arguments.ts";
+import { triggeringEvents } from "./asset-names.ts";
 import { dsOf, tsNodashOf, tsNodashWithTzOf, tsOf } from "./date-forms.ts";
 import { DateValue } from "./date-value.ts";
 import { fromData } from "./from-data.ts";
@@ -99,6 +100,8 @@ export function airflowNames(scope: RunScope, inputs: Readonly<Record<string, Js
         return context.mapIndex;
       case "task_reschedule_count":
         return scope.waited?.reschedules ?? 0;
+      case "triggering_asset_events":
+        return triggeringEvents(scope);
       case "test_mode":
         return false;
       case "var":

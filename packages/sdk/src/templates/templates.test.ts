@@ -82,6 +82,24 @@ describe("Airflow's names", () => {
     expect(await render(loop, { host })).toBe("2;16;");
   });
 
+  test("a run that assets started has their events, by the uri of each", async () => {
+    const of = { group: "asset", sourceDagId: "D", sourceTaskId: "t", sourceRunId: "r", sourceMapIndex: -1 };
+    const event = (id: number, uri: string) => ({
+      ...{ id, uri, name: uri, ...of, extra: { rows: id }, partitionKey: null, aliases: [] },
+      timestamp: `2026-01-0${id}T00:00:00Z`,
+    });
+    const triggeringAssetEvents = [event(1, "s3://a"), event(2, "s3://b"), event(3, "s3://a")];
+    const template =
+      "{% for uri, events in triggering_asset_events.items() %}{{ uri }}:{% for e in events %}{{ e.extra.rows }}@" +
+      "{{ e.timestamp | ds }} {{ e.source_dag_id }}.{{ e.source_task_id }} {{ e.asset.name }};{% endfor %}{% endfor %}";
+    expect(await render(template, { triggeringAssetEvents })).toBe(
+      "s3://a:1@2026-01-01 D.t s3://a;3@2026-01-03 D.t s3://a;s3://b:2@2026-01-02 D.t s3://b;",
+    );
+    const first = "{{ (triggering_asset_events.values() | first | first).extra.rows }}";
+    expect(await render(first, { triggeringAssetEvents })).toBe("1");
+    expect(await render("{{ triggering_asset_events | length }}")).toBe("0");
+  });
+
   test("a run without a logical date has none of the names that come from it", async () => {
     expect(await render("{{ ds }}", { logicalDate: null })).toBe(
       'TemplateError: template field "field" of task "only": "ds" is not defined: this run has no logical date; run_id and dag_run.run_after are there',
