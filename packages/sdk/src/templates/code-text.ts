@@ -1,6 +1,8 @@
 // What a template may write into a script or a statement. Params, the conf of a run and results of other tasks come from
 // outside: what a shell or a database could take for code is refused, and handed over in `env` or `params` instead.
 import type { Node } from "./nodes.ts";
+import { isRawName } from "./parse-template.ts";
+import type { Scope } from "./scope.ts";
 import { TemplateError } from "./template-error.ts";
 
 /** What a text is code for. */
@@ -36,12 +38,16 @@ export const shellQuote = (text: string): string =>
   text !== "" && /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
 /** Whether a value needs no look: its author wrote it, or took it for code by `| safe`, or quoted it. */
-export function isOwnText(node: Node, kind: CodeKind): boolean {
+export function isOwnText(node: Node, kind: CodeKind, scope: Scope): boolean {
   if (node.type === "FilterExpression" && node.filter.type === "Identifier") {
     if (node.filter.value === "safe" || (kind === "shell" && node.filter.value === "quote")) return true;
   }
-  return namesIn(node).every((name) => OWN.has(name) || name.startsWith("__raw_"));
+  return isOwn(node, scope);
 }
+
+/** A name that the template itself has given a value, as a loop does, may stand for anything: `{% for task in conf.tasks %}`. */
+export const isOwn = (node: Node | readonly Node[], scope: Scope): boolean =>
+  namesIn(node).every((name) => (OWN.has(name) && scope.get(name) === undefined) || isRawName(name));
 
 /** @throws TemplateError for a text that could be taken for more than a word */
 export function checkCodeText(text: string, kind: CodeKind): string {

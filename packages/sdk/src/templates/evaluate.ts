@@ -2,7 +2,7 @@
 // airflow-names.ts), fetched, and the template is run again.
 import type { Budget } from "./budget.ts";
 import { loopOf } from "./built-in-names.ts";
-import { checkCodeText, isOwnText } from "./code-text.ts";
+import { checkCodeText, isOwn, isOwnText } from "./code-text.ts";
 import { Expressions, type EvaluateOptions } from "./expressions.ts";
 import { listIn } from "./filters/filter-call.ts";
 import type { ForNode, MacroNode, Node, ParameterNode } from "./nodes.ts";
@@ -98,18 +98,20 @@ class Statements {
         const callee = this.#expressions.value(node.call.callee, scope);
         return textOf(this.#expressions.call(callee, node.call, scope, inner), this.#budget);
       }
-      case "FilterStatement":
-        return textOf(
-          this.#expressions.filter(this.block(node.body, new Scope(scope)), node.filter, scope),
-          this.#budget,
-        );
+      case "FilterStatement": {
+        const value = this.#expressions.filter(this.block(node.body, new Scope(scope)), node.filter, scope);
+        const text = textOf(value, this.#budget);
+        const { code } = this.#options;
+        const args = node.filter.type === "CallExpression" ? node.filter.args : [];
+        return code === undefined || isOwn(args, scope) ? text : checkCodeText(text, code);
+      }
       case "StringLiteral":
         return node.value;
       default: {
         const value = this.#expressions.value(node, scope);
         const text = textOf(value, this.#budget);
         const { code } = this.#options;
-        if (code === undefined || typeof value === "number" || isOwnText(node, code)) return text;
+        if (code === undefined || typeof value === "number" || isOwnText(node, code, scope)) return text;
         return checkCodeText(text, code);
       }
     }

@@ -22,6 +22,8 @@ export interface EvaluateOptions {
   readonly code?: CodeKind | undefined;
 }
 
+const ORDERS = new Set(["<", "<=", ">", ">="]);
+
 export class Expressions {
   readonly #raw: ReadonlyMap<string, string>;
   readonly #budget: Budget;
@@ -150,6 +152,8 @@ export class Expressions {
   }
 
   #binary(operator: string, leftNode: Node, rightNode: Node, scope: Scope): Value {
+    if (ORDERS.has(operator) && leftNode.type === "BinaryExpression" && ORDERS.has(leftNode.operator.value))
+      throw new TemplateError("comparisons cannot be chained, as in a < b < c: write a < b and b < c");
     const left = this.value(leftNode, scope);
     if (operator === "and") return truthOf(left) ? this.value(rightNode, scope) : left;
     if (operator === "or") return truthOf(left) ? left : this.value(rightNode, scope);

@@ -1,21 +1,13 @@
-import { Dag } from "../index.ts";
-import { bash } from "../operators/index.ts";
-import { artifact } from "../runtime/artifact.ts";
-import { FakeHost, runRequest } from "../runtime/fake-host.ts";
 import { expect, test } from "vitest";
+import { FakeHost } from "../runtime/fake-host.ts";
 import { encodeValue } from "../values/codec.ts";
+import { render } from "./fixtures/render.ts";
 
-let count = 0;
-
-async function render(template: string, value: unknown, native: boolean): Promise<unknown> {
-  const dag = new Dag(`from_data_${++count}`, { renderTemplateAsNativeObj: native });
-  dag.task("only", bash("true", { env: { X: template } }))();
+async function renderWith(template: string, native = false): Promise<unknown> {
   const kept = encodeValue(value);
   const host = new FakeHost();
   host.xcoms.set("D/scheduled__2026-01-01T00:00:00+00:00/load/-1/return_value", kept);
-  const outcome = await artifact.render?.(runRequest(dag.dagId, "only", { inputs: { v: kept } }), host);
-  if (outcome?.kind !== "rendered") return outcome?.error.message;
-  return (outcome.fields["env"] as { readonly X: unknown }).X;
+  return await render(template, { inputs: { v: kept }, host, native });
 }
 
 const value = {
@@ -39,12 +31,12 @@ test.each([
   ["{{ v.odd }}", "a Map whose keys are no texts cannot be written by a template"],
 ])("%s is what the task handed on, as an input and as an XCom", async (template, expected) => {
   for (const source of ["inputs.v", "ti.xcom_pull('load', dag_id='D')"]) {
-    expect(await render(template.replaceAll(/\bv\b/g, source), value, false)).toContain(expected);
+    expect(await renderWith(template.replaceAll(/\bv\b/g, source))).toContain(expected);
   }
 });
 
 test("a native value is data that can be stored", async () => {
-  expect(await render("{{ inputs.v.at }}", value, true)).toBe("2026-03-01T12:00:00+00:00");
-  expect(await render("{{ inputs.v.map }}", value, true)).toEqual({ k: [1, "b"], 5: 2 });
-  expect(await render("{{ inputs.v.bytes }}", value, true)).toContain("cannot be written");
+  expect(await renderWith("{{ inputs.v.at }}", true)).toBe("2026-03-01T12:00:00+00:00");
+  expect(await renderWith("{{ inputs.v.map }}", true)).toEqual({ k: [1, "b"], 5: 2 });
+  expect(await renderWith("{{ inputs.v.bytes }}", true)).toContain("cannot be written");
 });

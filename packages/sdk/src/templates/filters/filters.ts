@@ -30,7 +30,7 @@ const FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ],
 ]);
 
-const ALIASES: Readonly<Record<string, string>> = { d: "default", e: "safe", escape: "safe" };
+const ALIASES: Readonly<Record<string, string>> = { d: "default", e: "escape" };
 
 /** @throws TemplateError when there is no such filter */
 export function filterOf(name: string): Filter {

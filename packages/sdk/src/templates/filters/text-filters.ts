@@ -3,13 +3,22 @@ import { needInteger, needNumber, needText } from "../arguments.ts";
 import { shellQuote } from "../code-text.ts";
 import { capitalize, replaceText, strip, titleCase } from "../members.ts";
 import { TemplateError } from "../template-error.ts";
-import { textOf, truthOf } from "../values.ts";
+import { isList, isMap, textOf, truthOf } from "../values.ts";
 import { named, textIn, type Filter, type FilterCall } from "./filter-call.ts";
 
 const onText =
   (use: (text: string, call: FilterCall) => string): Filter =>
   (call) =>
     call.budget.text(use(textIn(call), call));
+
+/** As Jinja writes them. */
+const HTML: ReadonlyMap<string, string> = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&#34;"],
+  ["'", "&#39;"],
+]);
 
 export const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ["quote", (call) => call.budget.text(shellQuote(textIn(call)))],
@@ -50,14 +59,30 @@ export const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>
   [
     "truncate",
     (call) => {
-      const [length = 255, killwords = false, end = "..."] = named("truncate", ["length", "killwords", "end"], call);
+      const names = ["length", "killwords", "end", "leeway"];
+      const [length = 255, killwords = false, end = "...", leeway = 5] = named("truncate", names, call);
       const [text, max, mark] = [textIn(call), needInteger("length", length), needText("end", end)];
-      if (text.length <= max) return text;
+      // As in Jinja: what is a little too long is not cut.
+      if (text.length <= max + (leeway === null ? 5 : needInteger("leeway", leeway))) return text;
       const cut = text.slice(0, Math.max(0, max - mark.length));
       return (truthOf(killwords) ? cut : cut.replace(/\s+\S*$/, "")) + mark;
     },
   ],
-  ["urlencode", onText((text) => encodeURIComponent(text).replaceAll("%2F", "/"))],
+  ["escape", onText((text) => text.replace(/[&<>"']/g, (char) => HTML.get(char) ?? char))],
+  [
+    "urlencode",
+    (call) => {
+      const { value, budget } = call;
+      const given = isMap(value) ? [...value] : isList(value) ? value : undefined;
+      if (given === undefined) return budget.text(encodeURIComponent(textIn(call)).replaceAll("%2F", "/"));
+      const pairs = given.map((pair) => {
+        if (!isList(pair) || pair.length !== 2)
+          throw new TemplateError("urlencode needs a text, a dict or a list of pairs");
+        return pair.map((part) => encodeURIComponent(textOf(part, budget)).replaceAll("%20", "+")).join("=");
+      });
+      return budget.text(pairs.join("&"));
+    },
+  ],
   [
     "format",
     (call) => {
