@@ -110,7 +110,7 @@ export class TaskGroup extends TaskScope implements DagEnd {
    */
   expand<A extends object>(lists: Lists<A>): { readonly [K in keyof A]: ValueRef<A[K]> } {
     this.#map({ kind: "expand", lists }, callSite(this.expand));
-    const names = typeof lists === "object" ? Object.keys(lists) : [];
+    const names = Object.keys(typeof lists === "object" ? (lists ?? {}) : {});
     // One reference for each name of the lists.
     return Object.fromEntries(names.map((name) => [name, new ElementRef(this[NODE], [name])])) as never;
   }

@@ -49,7 +49,8 @@ export function approval<A extends object = NoArguments>(given: ApprovalOptions<
   };
   return new Operator({
     name: "approval",
-    branch: "short_circuit",
+    // Where a rejection fails the task, its value decides nothing.
+    ...(failOnReject ? {} : { branch: "short_circuit" }),
     ignoreDownstreamTriggerRules: given.ignoreDownstreamTriggerRules ?? false,
     // Only answers get here.
     goesOn: (value) => (value as HitlAnswer).chosen_options.includes(APPROVE),

@@ -1,6 +1,7 @@
-import type { DagDefinition } from "../authoring/definition.ts";
+import type { DagDefinition, Node, TaskNode } from "../authoring/definition.ts";
 import type { Graph } from "./graph.ts";
 import type { Problems } from "./problems.ts";
+import { mappedGroupOf } from "./read-mapping.ts";
 import { taskOptions } from "./read-task.ts";
 
 /** The rules that need the whole graph. Those for setups and `failFast` are Airflow's. */
@@ -24,7 +25,28 @@ export function checkStructure(dag: DagDefinition, graph: Graph, failFast: boole
       const missing = task.decision.kind === "if" ? "then(…)" : "case(…)";
       problems.add(`dag.${task.decision.kind}(…) of task "${task.id}" has no ${missing}`, task.decision.at);
     }
+    const beyond = beyondDecision(task, graph);
+    if (beyond !== undefined) {
+      problems.add(
+        `task "${task.id}" is mapped and decides for its own index only, so that nothing of it would count for ${beyond.kind} "${beyond.id}": put that into the same mapped group, or let a task decide that takes the values of all indexes`,
+        task.decision?.at ?? at,
+      );
+    }
   }
+}
+
+/** What a branch or a short circuit leads to, has no index in common with it, and would therefore always run. */
+function beyondDecision(task: TaskNode, graph: Graph): Node | undefined {
+  const { decision } = task;
+  const led =
+    decision !== undefined
+      ? [...decision.arms, ...decision.otherwise]
+      : task.body.branch === undefined
+        ? []
+        : graph.downstream(task);
+  const group = mappedGroupOf(task);
+  if (group === undefined && task.placement?.mapping === undefined) return undefined;
+  return [...led].find((next) => group === undefined || mappedGroupOf(next) !== group);
 }
 
 /** The last edge that was drawn between two tasks of the cycle: most likely the one that is wrong. */

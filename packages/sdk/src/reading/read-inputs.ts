@@ -53,6 +53,8 @@ function readInput(task: TaskNode, value: unknown): InputSpec | string {
     if (isList && !isListFor(source, task)) {
       return `is the list of values of task "${source.id}", which has one value here: it is not mapped, or is in the same mapped group`;
     }
+    const wrong = wrongOfMany(value, task);
+    if (wrong !== undefined) return wrong;
     const isLazy = isList && value.isLazy ? { lazy: true } : {};
     return { kind: "xcom", taskId: source.id, path: value[PATH], ...isLazy };
   }
@@ -72,6 +74,23 @@ function readInput(task: TaskNode, value: unknown): InputSpec | string {
     return `cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
+
+/**
+ * What is wrong with a reference to a task of which the reader sees a list of values: the type of the reference says that
+ * there is one, and a field of it would be undefined.
+ */
+function wrongOfMany(value: NodeValueRef<unknown>, task: TaskNode): string | undefined {
+  const { source, [PATH]: path } = value;
+  if (value instanceof NodeListRef || !isListFor(source, task)) return undefined;
+  const [field] = path;
+  if (source.placement?.mapping === undefined && field === undefined) return needsCollect(source);
+  if (field === undefined || /^\d+$/.test(field)) return undefined;
+  return `is the field "${field}" of what the mapped task "${source.id}" returns, which is a list: take all of it, and the fields in the handler`;
+}
+
+/** Said of a task of a mapped group to whoever is outside of it. */
+export const needsCollect = (source: TaskNode): string =>
+  `comes from task "${source.id}" of a mapped group, which has one value for each index: use collect(…) of it`;
 
 /** Whether a task sees several values of another: that is mapped, and no instance of it belongs to the task alone. */
 function isListFor(source: TaskNode, task: TaskNode): boolean {

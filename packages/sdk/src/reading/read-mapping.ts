@@ -2,13 +2,13 @@
 // trigger rule `always` where the lists have to be waited for.
 import type { DagDefinition, GroupNode, MappingGiven, TaskNode } from "../authoring/definition.ts";
 import { CombinedList } from "../authoring/lists.ts";
-import { ElementRef, isDagEnd, NodeValueRef } from "../authoring/node-ref.ts";
+import { ElementRef, isDagEnd, NodeListRef, NodeValueRef } from "../authoring/node-ref.ts";
 import { PATH, SOURCES } from "../authoring/refs.ts";
 import type { Json, MappingSpec, MapSource } from "../spec/index.ts";
 import { encodeValue, fieldsOf } from "../values/codec.ts";
 import { show } from "./checks.ts";
 import { groupsAround } from "./group-ends.ts";
-import { valueOf } from "./read-inputs.ts";
+import { needsCollect, valueOf } from "./read-inputs.ts";
 
 type Report = (message: string) => void;
 
@@ -33,7 +33,7 @@ export function readMapping(
   const read = (value: unknown, where: string) => readSource(dag, value, where, sources, report);
   if (given.kind === "expandKwargs") {
     const source = read(given.list, "expandKwargs(…)");
-    if (source?.kind === "literal") checkObjects(source.values, report);
+    if (source?.kind === "literal") checkObjects(source.values, given.strict ? fixed : [], report);
     return source === undefined
       ? undefined
       : { mapping: { kind: "expandKwargs", source, strict: given.strict }, sources };
@@ -87,6 +87,9 @@ function readSource(
       );
       return undefined;
     }
+    if (mappedGroupOf(value.source) !== undefined && !(value instanceof NodeListRef)) {
+      report(`${where} ${needsCollect(value.source)}`);
+    }
     sources.push(value.source);
     return { kind: "xcom", taskId: value.source.id, path: value[PATH] };
   }
@@ -115,9 +118,16 @@ function literal(value: unknown, where: string, report: Report): Json | undefine
   }
 }
 
-function checkObjects(values: readonly Json[], report: Report): void {
+/** @param fixed what must not be given once more */
+function checkObjects(values: readonly Json[], fixed: readonly string[], report: Report): void {
   const at = values.findIndex((value) => fieldsOf(value) === undefined);
   if (at >= 0) report(`expandKwargs(…) takes a list of objects of arguments, but number ${at} is ${show(values[at])}`);
+  const twice = fixed.find((name) => values.some((value) => Object.hasOwn(fieldsOf(value) ?? {}, name)));
+  if (twice !== undefined) {
+    report(
+      `"${twice}" is in partial(…) and in expandKwargs(…): give it once, or let the latter win with expandKwargs(…, { strict: false })`,
+    );
+  }
 }
 
 /** What is wrong with the mapping of a task or with its place, whatever the lists are. */
