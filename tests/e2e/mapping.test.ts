@@ -110,7 +110,12 @@ describe("mapped tasks", { timeout: 120_000 }, () => {
 
   it.each([
     ["nothing to do", [], "skipped", "what it is mapped over has no elements"],
-    ["an object", { a: 1 }, "failed", "it is mapped over given, which is no list: it is an object"],
+    [
+      "an object",
+      { a: 1 },
+      "failed",
+      "it is mapped over given, which is no list: it is an object; let it be Object.entries(…) of that, or [...map]",
+    ],
     ["a number", 7, "failed", "it is mapped over given, which is no list: it is a number"],
     ["null", null, "failed", "it is mapped over given, which is no list: it is null"],
     ["a list that is too long", Array.from({ length: LIMIT + 1 }, () => "x"), "failed", `more than ${LIMIT}`],

@@ -161,7 +161,7 @@ test("a list of nothing skips it, and what is no list or too long fails it with 
   );
   expect(reasons.map(({ reason }) => reason)).toEqual([
     "it would have 3001 instances, more than 3000: see core.max_map_length",
-    "it is mapped over object, which is no list: it is an object",
+    "it is mapped over object, which is no list: it is an object; let it be Object.entries(…) of that, or [...map]",
     "it is mapped over text, which is no list: it is a string",
     "it is mapped over void, which is no list: nothing was returned",
   ]);

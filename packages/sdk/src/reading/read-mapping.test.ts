@@ -30,6 +30,7 @@ const group = (dag: Untyped): TaskGroup & { n: Untyped } => {
 describe("a mapping is refused", () => {
   it.each<[string, (dag: Untyped) => unknown, string]>([
     ["over a text", (dag) => mapped(dag).expand({ v: "abc" }), '"v" must be a list: an array, or the reference'],
+    ["over an object", (dag) => mapped(dag).expand({ v: { a: 1 } }), "got an object: give Object.entries(…) of it"],
     ["over a factory", (dag) => mapped(dag).expand({ v: dag.task("l", () => [1]) }), "has to be called first"],
     ["over nothing", (dag) => mapped(dag).expand({}), "expand(…) needs at least one list"],
     ["without lists", (dag) => mapped(dag).expand(), "takes one object of named lists, got undefined"],

@@ -94,7 +94,12 @@ function readSource(
     return { kind: "xcom", taskId: value.source.id, path: value[PATH] };
   }
   if (!Array.isArray(value)) {
-    const hint = typeof value === "function" ? "a factory has to be called first" : `got ${show(value)}`;
+    const hint =
+      typeof value === "function"
+        ? "a factory has to be called first"
+        : typeof value === "object" && value !== null
+          ? "got an object: give Object.entries(…) of it, or [...] of a Map or a Set"
+          : `got ${show(value)}`;
     report(`${where} must be a list: an array, or the reference that a task's factory returned; ${hint}`);
     return undefined;
   }

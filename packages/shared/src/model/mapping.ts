@@ -95,7 +95,8 @@ function lengthOfList(
   const length = instances.find((ti) => ti.lists !== undefined)?.lists?.[listKey(path)] ?? null;
   if (typeof length === "number") return length;
   const what = path.length === 0 ? taskId : `${path.join(".")} of ${taskId}`;
-  const is = length === null ? "nothing was returned" : `it is ${length.is}`;
+  const hint = length?.is === "an object" ? "; let it be Object.entries(…) of that, or [...map]" : "";
+  const is = length === null ? "nothing was returned" : `it is ${length.is}${hint}`;
   return never("failed", { kind: "not_expandable", reason: `it is mapped over ${what}, which is no list: ${is}` });
 }
 

@@ -119,7 +119,8 @@ describe("what is mapped over", () => {
     expect(state).toBe("failed");
     expect(tasks["mapped"]).toMatchObject({
       state: "failed",
-      reason: "it is mapped over text, which is no list: it is an object",
+      reason:
+        "it is mapped over text, which is no list: it is an object; let it be Object.entries(…) of that, or [...map]",
     });
     expect(tasks["of_nothing"]?.reason).toBe("it is mapped over nothing, which is no list: nothing was returned");
   });
