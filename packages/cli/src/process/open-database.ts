@@ -2,12 +2,16 @@ import type { Config } from "@millrace/shared/config";
 import { Database, requireSchema } from "@millrace/shared/db";
 import { createLogger, type Logger } from "@millrace/shared/observability";
 
+/** They run the same few statements all day, each made for an index. */
+const KEEP_PLANS: ReadonlySet<string> = new Set(["scheduler", "worker", "triggerer"]);
+
 export function openDatabase(config: Config, applicationName: string, log: Logger): Database {
   return new Database({
     url: config.database.url,
     applicationName,
     maxConnections: config.database.sql_alchemy_pool_size,
     maxRetries: config.database.max_db_retries,
+    keepPlans: KEEP_PLANS.has(applicationName),
     log,
   });
 }

@@ -36,6 +36,11 @@ export interface DatabaseOptions {
   readonly maxRetries: number;
   /** How long a statement may take. Default 60,000. */
   readonly statementMs?: number;
+  /**
+   * Plans each statement once, for an index at any size of its tables: planning it anew for what it is given costs more than
+   * carrying it out on a row or two. Not for reads that are put together from filters. Default false.
+   */
+  readonly keepPlans?: boolean;
   readonly log: Logger;
 }
 
@@ -47,6 +52,8 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
+// Without jit: before Postgres 18 what cannot do without reading a table whole counts as so dear that it would be compiled.
+const KEEP_PLANS = " -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
 const STATEMENT_MS = 60_000;
 /** For a lock, for the client's next statement, and for its answer. */
 const WAIT_MS = 10_000;
@@ -91,7 +98,7 @@ export class Database implements Queryable {
       keepAlive: true,
       idle_in_transaction_session_timeout: WAIT_MS,
       // The server gives a session up whose client does not answer, and with it its locks.
-      options: `-c tcp_user_timeout=${WAIT_MS}`,
+      options: `-c tcp_user_timeout=${WAIT_MS}${this.#options.keepPlans === true ? KEEP_PLANS : ""}`,
       // Statements that do not need each other's answers share a round trip.
       pipeline: true,
       types,

@@ -1,10 +1,10 @@
 // The contract of every statement: Postgres can plan it on a migrated database, it changes only the states that it
 // declares, and each change raises the epoch by one and leaves one line in the log.
 import { testDatabase } from "@millrace/testkit";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { RUN_EDGES, RUN_STATES, TASK_EDGES, TASK_STATES, type RunState, type TaskState } from "../model/index.ts";
 import { openDatabase, seedDag, seedRun, seedTask, standings, transitions } from "./fixtures/seed.ts";
-import { allStatements, defineStatement, newId, type Statement } from "./index.ts";
+import { allStatements, defineStatement, newId, type Database, type Statement } from "./index.ts";
 
 const database = await testDatabase();
 const db = openDatabase(database.url, { maxConnections: 1, maxRetries: 0 });
@@ -175,13 +175,17 @@ describe("on a long history", () => {
   const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
   /** How the statement would be carried out: planned for these parameters, or `anyhow` for any. */
-  async function stepsOf({ sql }: AnyStatement, params: readonly unknown[], anyhow: boolean): Promise<Plan[]> {
+  async function stepsOf(statement: AnyStatement, params: readonly unknown[], anyhow: boolean): Promise<Plan[]> {
     await db.read(`set plan_cache_mode = ${anyhow ? "force_generic_plan" : "force_custom_plan"}`);
-    await db.read(`prepare contract as ${sql}`);
-    const [row] = await db.read<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
+    return await planOn(db, statement, params);
+  }
+
+  async function planOn(on: Database, { sql }: AnyStatement, params: readonly unknown[]): Promise<Plan[]> {
+    await on.read(`prepare contract as ${sql}`);
+    const [row] = await on.read<{ "QUERY PLAN": readonly { readonly Plan: Plan }[] }>(
       `explain (format json) execute contract(${params.map(literal).join(", ")})`,
     );
-    await db.read("deallocate contract");
+    await on.read("deallocate contract");
     const plan = row?.["QUERY PLAN"][0]?.Plan;
     return plan === undefined ? [] : nodesOf(plan);
   }
@@ -228,6 +232,25 @@ describe("on a long history", () => {
         param === VERSION ? version?.id : param,
       );
       if ((await scannedBy(statement, params)).includes("task_instance")) reading.push(statement.name);
+    }
+    expect(reading).toEqual([]);
+  });
+
+  test("processes that keep their plans do not make them for a small table", async () => {
+    const kept = openDatabase(database.url, { maxConnections: 1, maxRetries: 0, keepPlans: true });
+    onTestFinished(() => kept.close());
+    const id = await seedTask(db, await seedRun(db, await seedDag(db, "dag"), "r"), "a", { state: "running" });
+    expect(await kept.read("show plan_cache_mode")).toEqual([{ plan_cache_mode: "force_generic_plan" }]);
+    const reading: string[] = [];
+    for (const statement of named(Object.keys(TASK_CALLS))) {
+      const params = TASK_CALLS[statement.name]?.(id, "running", "success") ?? [];
+      const steps = await planOn(
+        kept,
+        statement,
+        params.map((param) => (param === VERSION ? newId() : param)),
+      );
+      if (steps.some((step) => step["Node Type"] === "Seq Scan" && step["Relation Name"] === "task_instance"))
+        reading.push(statement.name);
     }
     expect(reading).toEqual([]);
   });

@@ -8,5 +8,5 @@ export const grownTables = defineStatement<readonly [tables: readonly string[]],
 select c.oid::regclass::text as name
 from unnest($1::text[]) as t(name)
 join pg_class c on c.oid = to_regclass(t.name)
-where pg_relation_size(c.oid) / current_setting('block_size')::int > 2 * c.relpages + 64`,
+where pg_relation_size(c.oid) / current_setting('block_size')::int > 2 * c.relpages + 8`,
 });
