@@ -155,7 +155,7 @@ export class Scheduler implements Service {
     }
     const named = mergeWakes(wakes);
     if (isTick) await this.#addDueTasks(named);
-    this.#large.sift(named);
+    this.#large.sift(named, wakes);
     const startRuns = this.#lookForQueuedRuns;
     this.#lookForQueuedRuns = false;
     const outcome = await this.#transaction(async (deps) => {

@@ -19,6 +19,7 @@ import {
 } from "@millrace/shared/db";
 import {
   decideChanges,
+  isFinished,
   judgeLeaves,
   judgeRun,
   type Change,
@@ -97,9 +98,12 @@ export const lookedAt = ({ cases }: Decided): LookedAt[] =>
       [...known].map(([taskId, tis]) => ({
         dagRunId: target.run.id,
         taskId,
-        size: tis.reduce((sum, { count = 1 }) => sum + count, 0),
+        size: countOf(tis),
+        open: countOf(tis.filter(({ state }) => !isFinished(state))),
       })),
     );
+
+const countOf = (tis: readonly TaskInstanceSnapshot[]): number => tis.reduce((sum, { count = 1 }) => sum + count, 0);
 
 /** Sends its first statement before it waits for anything: what the caller sends next comes after it. */
 export async function writeExamined(deps: ActorDeps, { cases, stopped }: Decided): Promise<Examined> {
