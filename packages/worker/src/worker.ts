@@ -46,7 +46,7 @@ export class Worker implements Service {
       concurrency,
       silentMs: () => this.#consumer?.silentMs(),
     });
-    this.#pool = new ChildPool(config);
+    this.#pool = new ChildPool({ config });
     this.#heartbeats = new Heartbeats({
       db,
       workerJobId: () => this.#job.id,

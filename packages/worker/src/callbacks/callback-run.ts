@@ -8,8 +8,7 @@ import type { Broker } from "@millrace/shared/queue";
 import type { Secrets } from "@millrace/shared/secrets";
 import type { XComs } from "@millrace/shared/xcoms";
 import { answerCall } from "../run/answer-call.ts";
-import type { ChildPool } from "../run/child-pool.ts";
-import type { WarmChild } from "../run/warm-child.ts";
+import type { Child, ChildPool } from "../run/child-pool.ts";
 import { callbackRequest } from "./callback-request.ts";
 
 export interface CallbackRunDeps {
@@ -43,7 +42,7 @@ export class CallbackRun {
   readonly callback: ClaimedCallback;
   readonly #deps: CallbackRunDeps;
   readonly #log: AttemptLog;
-  #child: WarmChild | undefined;
+  #child: Child | undefined;
   #stopped: Stop | undefined;
 
   constructor(deps: CallbackRunDeps, callback: ClaimedCallback) {

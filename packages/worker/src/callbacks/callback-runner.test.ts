@@ -65,7 +65,7 @@ beforeAll(async () => {
       MILLRACE__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC: "0.1",
     },
   });
-  pool = new ChildPool(config);
+  pool = new ChildPool({ config });
   await pool.start();
 });
 

@@ -89,7 +89,7 @@ async function inChild(
   { config }: RenderDeps,
   use: (child: Awaited<ReturnType<ChildPool["acquire"]>>) => Promise<ChildResult<RenderOutcome>>,
 ): Promise<ChildResult<RenderOutcome>> {
-  const pool = new ChildPool({ ...config, workers: { ...config.workers, concurrency: 1 } });
+  const pool = new ChildPool({ config: { ...config, workers: { ...config.workers, concurrency: 1 } } });
   await pool.start();
   let timer: NodeJS.Timeout | undefined;
   try {

@@ -31,12 +31,12 @@ import type { Ending, Finisher, Wait } from "../finish/finisher.ts";
 import type { HeldAttempt, Heartbeats } from "../heartbeat/heartbeats.ts";
 import { confirmStop } from "../finish/stopper.ts";
 import { answerCall } from "./answer-call.ts";
-import type { ChildPool } from "./child-pool.ts";
+import type { Child, ChildPool } from "./child-pool.ts";
 import { Labels } from "./labels.ts";
 import { onceAvailable } from "./once-available.ts";
 import { Inputs } from "./read-inputs.ts";
 import { requestOf } from "./run-request.ts";
-import type { ChildResult, WarmChild } from "./warm-child.ts";
+import type { ChildResult } from "./warm-child.ts";
 import { keepReturnValue, xcomFailure } from "./xcom-failure.ts";
 
 /** What is kept of an error on the row: the log has it whole. */
@@ -100,7 +100,7 @@ export class AttemptRunner {
       this.#deps.secrets.redactor,
     );
     let stopped: Stop | undefined;
-    let child: WarmChild | undefined;
+    let child: Child | undefined;
     // What the handler asked for ends with it. Few ask for anything, and a controller costs as much as a small handler.
     let calls: AbortController | undefined;
     const signalOfCalls = () => {
