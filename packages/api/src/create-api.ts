@@ -2,7 +2,7 @@
 // functions as the command line's.
 import cookie from "@fastify/cookie";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import { DagVersions, type Database } from "@millrace/shared/db";
+import { DagVersions, RunTriggers, type Database } from "@millrace/shared/db";
 import { AppError, messageOf } from "@millrace/shared/errors";
 import { systemClock, type Clock, type Service } from "@millrace/shared/lifecycle";
 import type { Config } from "@millrace/shared/config";
@@ -72,10 +72,12 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export function createApi(options: ApiOptions): Api {
   const { config, log, db } = options;
   const secrets = new Secrets({ db, config, log });
+  const versions = new DagVersions(db);
   const context: Context = {
     ...options,
     clock: options.clock ?? systemClock,
-    versions: new DagVersions(db),
+    versions,
+    triggers: new RunTriggers(db, versions),
     secrets,
     known: new KnownSecrets(secrets, log),
     xcoms: new XComs(db, config),

@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { Config } from "@millrace/shared/config";
-import type { Database, DagVersions } from "@millrace/shared/db";
+import type { Database, DagVersions, RunTriggers } from "@millrace/shared/db";
 import type { Clock } from "@millrace/shared/lifecycle";
 import type { Logger } from "@millrace/shared/observability";
 import type { Announcing } from "@millrace/shared/queue";
@@ -31,6 +31,7 @@ export interface Context {
   readonly log: Logger;
   readonly clock: Clock;
   readonly versions: DagVersions;
+  readonly triggers: RunTriggers;
   readonly secrets: Secrets;
   /** What must not be shown. */
   readonly known: KnownSecrets;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { getDag, getDagSpec, getRun, listGridColumns, listRuns, triggerRun, type RunRow } from "@millrace/shared/db";
+import { getDag, getDagSpec, getRun, listGridColumns, listRuns, type RunRow } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
 import { crashPoint } from "@millrace/shared/lifecycle";
 import type { FastifyRequest } from "fastify";
@@ -88,7 +88,7 @@ export function runRoutes(app: App, context: Context): void {
  * request is the same when its conf is.
  */
 async function trigger(
-  { db, broker, versions }: Context,
+  { db, broker, triggers }: Context,
   request: FastifyRequest,
   dagId: string,
   body: Static<typeof TriggerBody>,
@@ -97,7 +97,7 @@ async function trigger(
   const runId = body.dag_run_id ?? (key === undefined ? undefined : runIdOf(dagId, key));
   const date = (text: string | null | undefined) => (text == null ? undefined : new Date(text));
   try {
-    const run = await triggerRun(db, versions, {
+    const run = await triggers.trigger({
       dagId,
       runId,
       logicalDate: body.logical_date === null ? null : date(body.logical_date),

@@ -7,6 +7,7 @@ export { CommitUnknownError, isRefused, isUnavailable } from "./failures.ts";
 export { DagVersions } from "./dag-versions.ts";
 export { explainDag, type DagExplanation } from "./explain-dag.ts";
 export { explainRun, explainTask, type Explanation, type RunExplanation, type TaskExplanation } from "./explain.ts";
+export { RunTriggers } from "./run-triggers.ts";
 export { runSql, type RunSqlOptions } from "./run-sql.ts";
 export { ForeignDatabases, type ForeignAnswer, type ForeignDatabasesOptions } from "./foreign-databases.ts";
 export { HOSTNAME, Job, UNIXNAME, type JobOptions, type JobType } from "./job.ts";

@@ -61,6 +61,22 @@ from dag d where d.dag_id = $1`,
  * RUN_PARAMS_INVALID.
  */
 export async function triggerRun(db: Database, versions: DagVersions, request: TriggerRequest): Promise<TriggeredRun> {
+  const planned = await planTrigger(db, versions, request);
+  return createdOf(planned, (await writeTriggers(db, [planned]))[0]);
+}
+
+/** What a request comes to, checked. */
+export interface PlannedTrigger {
+  readonly request: TriggerRequest;
+  readonly run: NewRun;
+}
+
+/** @throws AppError as `triggerRun`, but for RUN_EXISTS */
+export async function planTrigger(
+  db: Database,
+  versions: DagVersions,
+  request: TriggerRequest,
+): Promise<PlannedTrigger> {
   const { dagId } = request;
   const conf = checkConf(request.conf);
   const { graph, versionId, now } = await readDagToRun(db, versions, dagId);
@@ -69,19 +85,54 @@ export async function triggerRun(db: Database, versions: DagVersions, request: T
   const infer = (at: number): Interval =>
     plan === undefined ? inferManualInterval(graph.spec.schedule, at) : manualIntervalOf(plan, at);
   checkRunFits(graph.spec, conf);
-  const run = planManualRun(graph, versionId, request, conf, now, infer);
-  const [created] = await db.transaction(async (tx) => {
-    const runs = await createRuns(tx, [run]);
-    if (request.note !== undefined && runs[0] !== undefined) {
-      await tx.run(writeRunNote, [runs[0].id, request.note, request.user]);
+  return { request, run: planManualRun(graph, versionId, request, conf, now, infer) };
+}
+
+/** In one transaction, with their notes and rows of the audit log; undefined for one whose run exists. No two have the same id. */
+export async function writeTriggers(
+  db: Database,
+  planned: readonly PlannedTrigger[],
+): Promise<(TriggeredRun | undefined)[]> {
+  return await db.transaction(async (tx) => {
+    const created = new Map(
+      (
+        await createRuns(
+          tx,
+          planned.map(({ run }) => run),
+        )
+      ).map((run) => [keyOf(run.dagId, run.runId), run]),
+    );
+    const made = planned.map(({ request, run }) => ({ request, created: created.get(runKey(run)) }));
+    const audited: { readonly run: TriggeredRun; readonly user: string; readonly audit: string }[] = [];
+    for (const { request, created: run } of made) {
+      if (run === undefined) continue;
+      const { note, user, audit } = request;
+      if (note !== undefined) await tx.run(writeRunNote, [run.id, note, user]);
+      if (audit !== undefined && user !== null) audited.push({ run, user, audit });
     }
-    const { user, audit } = request;
-    if (audit !== undefined && user !== null && runs[0] !== undefined) {
-      await tx.run(insertLog, [["trigger_dag_run"], [dagId], [null], [run.runId], [null], [null], [user], [audit]]);
+    if (audited.length > 0) {
+      const none = audited.map(() => null);
+      await tx.run(insertLog, [
+        audited.map(() => "trigger_dag_run"),
+        audited.map(({ run }) => run.dagId),
+        none,
+        audited.map(({ run }) => run.runId),
+        none,
+        none,
+        audited.map(({ user }) => user),
+        audited.map(({ audit }) => audit),
+      ]);
     }
-    return runs;
+    return made.map((one) => one.created);
   });
-  if (created === undefined) throw new AppError("RUN_EXISTS", { dagId, runId: run.runId });
+}
+
+const keyOf = (dagId: string, runId: string): string => `${dagId}\n${runId}`;
+export const runKey = (run: NewRun): string => keyOf(run.graph.spec.dagId, run.runId);
+
+/** @throws AppError RUN_EXISTS */
+export function createdOf({ run }: PlannedTrigger, created: TriggeredRun | undefined): TriggeredRun {
+  if (created === undefined) throw new AppError("RUN_EXISTS", { dagId: run.graph.spec.dagId, runId: run.runId });
   return created;
 }
 
