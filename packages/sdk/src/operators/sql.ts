@@ -40,8 +40,8 @@ export interface SqlOptions<A extends object = NoArguments> {
 
 /**
  * Runs statements on Postgres. The worker runs them, so that a DAG's code needs neither driver nor password, and cancels
- * them when the task has to stop. Dates come as ISO 8601, numbers that a double cannot hold as texts, binary data as
- * base64. Airflow's `SQLExecuteQueryOperator`.
+ * them when the task has to stop. Dates come as ISO 8601, those without a zone without one, numbers that a double cannot hold
+ * as texts, binary data as base64. Airflow's `SQLExecuteQueryOperator`.
  *
  * @example `dag.task("count", sql({ connectionId: "shop", sql: "select count(*) from orders where day = $1", params: ["{{ ds }}"], result: "firstCell" }))`
  */

@@ -3,6 +3,7 @@
 import pg from "pg";
 import type { ConnectionValue } from "@millrace/sdk/runtime";
 import { messageOf } from "../errors/index.ts";
+import { foreignClientConfig } from "./foreign-client.ts";
 
 export interface ForeignDatabasesOptions {
   /** Of one database. */
@@ -50,17 +51,11 @@ export class ForeignDatabases {
     const key = JSON.stringify(connection);
     let pool = this.#pools.get(key);
     if (pool === undefined) {
-      const { host, port, login, password, schema } = connection;
       pool = new pg.Pool({
-        host,
-        port,
-        user: login,
-        password,
-        database: schema,
+        ...foreignClientConfig(connection),
         max: this.#options.maxConnections,
         statement_timeout: this.#options.statementTimeoutMs,
         query_timeout: this.#options.statementTimeoutMs + 5_000,
-        connectionTimeoutMillis: 10_000,
         idleTimeoutMillis: IDLE_MS,
         application_name: "millrace trigger",
         allowExitOnIdle: true,

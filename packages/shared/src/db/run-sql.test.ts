@@ -1,6 +1,7 @@
 import type { ConnectionValue, SqlRequest } from "@millrace/sdk/runtime";
 import { testDatabase } from "@millrace/testkit";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ForeignDatabases } from "./foreign-databases.ts";
 import { runSql } from "./run-sql.ts";
 
 const database = await testDatabase();
@@ -27,6 +28,37 @@ test("values travel as parameters, and come back as JSON", async () => {
     "select 9007199254740993::bigint, timestamptz '2026-01-01Z', null, '\\x00ff'::bytea, 'NaN'::float",
   );
   expect(types[0]?.rows).toEqual([["9007199254740993", "2026-01-01T00:00:00.000Z", null, "AP8=", "NaN"]]);
+});
+
+test("dates and times without a zone stay as they are, whatever zone the worker is in", async () => {
+  const asked =
+    "select date '2026-01-31', timestamp '2026-01-31 00:30', array[date '2026-01-31', null], timestamptz '2026-01-31 00:30Z'";
+  const databases = new ForeignDatabases({ maxConnections: 1, statementTimeoutMs: 5_000 });
+  onTestFinished(() => databases.close());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const zone of ["Asia/Tokyo", "America/New_York"]) {
+    vi.stubEnv("TZ", zone);
+    const expected = ["2026-01-31", "2026-01-31T00:30:00", ["2026-01-31", null], "2026-01-31T00:30:00.000Z"];
+    expect((await one(asked))[0]?.rows).toEqual([expected]);
+    const answer = await databases.ask(
+      connection,
+      `select to_json(r) is not null as same, r.* from (${asked}) r(a, b, c, d)`,
+      [],
+    );
+    expect(JSON.parse(JSON.stringify(answer))).toEqual({
+      rows: [{ same: true, a: expected[0], b: expected[1], c: expected[2], d: expected[3] }],
+    });
+  }
+});
+
+test("a connection that asks for TLS is given it, by tasks and sensors alike", async () => {
+  const asks = { ...connection, extra: { sslmode: "require" } };
+  const databases = new ForeignDatabases({ maxConnections: 1, statementTimeoutMs: 5_000 });
+  onTestFinished(() => databases.close());
+  // The server of the tests has none, which it says.
+  const refusal = "The server does not support SSL connections";
+  await expect(databases.ask(asks, "select 1", [])).rejects.toThrow(refusal);
+  await expect(runSql(asks, { connectionId: "shop", statements: [] }, { maxBytes: 1 })).rejects.toThrow(refusal);
 });
 
 test("several statements are one transaction, and a text is one statement", async () => {

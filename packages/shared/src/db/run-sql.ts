@@ -4,6 +4,7 @@ import pg from "pg";
 import type { ConnectionValue, SqlRequest, SqlResult } from "@millrace/sdk/runtime";
 import type { Json } from "@millrace/sdk/spec";
 import { messageOf } from "../errors/index.ts";
+import { foreignClientConfig } from "./foreign-client.ts";
 
 const CONNECT_MS = 10_000;
 const MAX_ROWS = 10_000;
@@ -17,25 +18,19 @@ export interface RunSqlOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Dates as ISO 8601, numbers that a double cannot hold as texts, binary data as base64. */
+/** Dates as ISO 8601, with a zone where they have one, numbers that a double cannot hold as texts, binary data as base64. */
 export async function runSql(
   connection: ConnectionValue,
   request: SqlRequest,
   { maxBytes, signal }: RunSqlOptions,
 ): Promise<readonly SqlResult[]> {
-  const { host, port, login, password, schema, connectionId, connType, extra } = connection;
+  const { connectionId, connType } = connection;
   if (!/^postgres(ql)?$/.test(connType)) {
     throw new Error(`the connection "${connectionId}" is of the type ${connType}: sql runs on postgres`);
   }
   const timeoutMs = request.timeoutSeconds === undefined ? undefined : Math.ceil(request.timeoutSeconds * 1000);
   const client = new pg.Client({
-    host,
-    port,
-    user: login,
-    password,
-    database: schema,
-    ssl: sslOf(extra?.["sslmode"]),
-    connectionTimeoutMillis: CONNECT_MS,
+    ...foreignClientConfig(connection),
     application_name: "millrace task",
     ...(timeoutMs === undefined ? {} : { statement_timeout: timeoutMs }),
   });
@@ -144,11 +139,6 @@ function describe(error: unknown): string {
   const { code, position } = error as { readonly code?: unknown; readonly position?: unknown };
   const where = typeof position === "string" ? ` at character ${position}` : "";
   return `${messageOf(error)}${where}${typeof code === "string" ? ` (${code})` : ""}`;
-}
-
-function sslOf(mode: Json | undefined): pg.ClientConfig["ssl"] {
-  if (mode === undefined || mode === "disable" || mode === "prefer" || mode === "allow") return false;
-  return { rejectUnauthorized: mode === "verify-full" || mode === "verify-ca" };
 }
 
 /** The connection that runs a statement hears nothing: another one asks the server to end it. */
