@@ -2,13 +2,19 @@
 import type { Json } from "@millrace/sdk/spec";
 import { insertLog } from "@millrace/shared/db";
 import { AppError } from "@millrace/shared/errors";
-import { connectionFromObject, testConnection, type Connection, type StoredConnection } from "@millrace/shared/secrets";
+import {
+  connectionFromObject,
+  testConnection,
+  type Connection,
+  type Redactor,
+  type StoredConnection,
+} from "@millrace/shared/secrets";
 import { Type, type Static } from "typebox";
 import { userName } from "../auth/guard.ts";
 import type { App, Context } from "../http/app.ts";
 import { pageOf } from "../http/paging.ts";
 import { pageOfList } from "../http/sort-list.ts";
-import { HIDDEN, presentConnection } from "../present/present-secrets.ts";
+import { HIDDEN, presentConnection, unhide } from "../present/present-secrets.ts";
 import { Paging, Sorting, Text, Texts } from "../schemas/common.ts";
 import {
   Connection as ConnectionSchema,
@@ -69,8 +75,9 @@ export function connectionRoutes(app: App, { db, config, secrets, known }: Conte
     async ({ body }) => {
       if (!config.core.test_connection) throw new AppError("CONNECTION_TEST_DISABLED");
       const stored = await secrets.stored.getConnection(body.connection_id);
-      const { works, message } = await testConnection(merged(body.connection_id, stored, body));
-      return { status: works, message: (await known.redactor()).redact(message) };
+      const redactor = await known.redactor();
+      const { works, message } = await testConnection(merged(body.connection_id, stored, body, redactor));
+      return { status: works, message: redactor.redact(message) };
     },
   );
 
@@ -96,11 +103,12 @@ export function connectionRoutes(app: App, { db, config, secrets, known }: Conte
       const changes = Object.fromEntries(
         Object.entries(body).filter(([field]) => mask === undefined || mask.includes(field)),
       ) as Patch; // some of its fields
+      const redactor = await known.redactor();
       await db.transaction(async (tx) => {
         const stored = secrets.within(tx);
         const before = await stored.getConnection(connectionId);
         if (before === undefined) throw missing(connectionId);
-        await stored.setConnection(merged(connectionId, before, changes));
+        await stored.setConnection(merged(connectionId, before, changes, redactor));
         await tx.run(...note("patch_connection", connectionId, userName(request)));
       });
       return await answer(connectionId);
@@ -118,29 +126,22 @@ export function connectionRoutes(app: App, { db, config, secrets, known }: Conte
 }
 
 /** What is given, over what there is; three stars stand for what there is. */
-function merged(connectionId: string, before: Connection | undefined, given: Patch): Connection {
+function merged(connectionId: string, before: Connection | undefined, given: Patch, redactor: Redactor): Connection {
   const { connectionId: _id, connType, ...rest } = before ?? { connectionId, connType: "generic" };
   const { connection_id: _given, team_name: _team, password, extra, ...plain } = given;
   const secret = {
     ...(password === undefined || password === HIDDEN ? {} : { password }),
-    ...(extra === undefined || extra === HIDDEN ? {} : { extra: unhidden(extra, before?.extra ?? {}) }),
+    ...(extra === undefined || extra === HIDDEN ? {} : { extra: unhidden(extra, before?.extra ?? {}, redactor) }),
   };
   return connectionFromObject(connectionId, { conn_type: connType, ...rest, ...plain, ...secret });
 }
 
-function unhidden(extra: string | null, before: Readonly<Record<string, Json>>): unknown {
+function unhidden(extra: string | null, before: Readonly<Record<string, Json>>, redactor: Redactor): unknown {
   let parsed: unknown;
   try {
     parsed = extra === null ? null : JSON.parse(extra);
   } catch {
     return extra; // refused as it is
   }
-  return restore(parsed, before);
-}
-
-function restore(value: unknown, before: unknown): unknown {
-  if (value === HIDDEN) return before ?? value;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  const known: Readonly<Record<string, unknown>> = typeof before === "object" && before !== null ? { ...before } : {};
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, restore(inner, known[key])]));
+  return unhide(parsed, before, redactor);
 }

@@ -1,11 +1,20 @@
 // Variables and connections over HTTP: what goes in does not come out, neither there nor in what tasks have stored.
+import { loadConfig } from "@millrace/shared/config";
+import { createLogger } from "@millrace/shared/observability";
+import { Secrets } from "@millrace/shared/secrets";
 import { beforeEach, describe, expect, test } from "vitest";
 import { seedDag, seedRun } from "../fixtures/seed.ts";
 import { testApi } from "../fixtures/test-api.ts";
 
 const CANARY = "c4n4ry-p@ss/word";
-const { call, get, db, database, lines } = await testApi({
-  config: { "core.encryption_key": "a key of thirty-two characters or more" },
+const overrides = { "core.encryption_key": "a key of thirty-two characters or more" };
+const { call, get, db, database, lines } = await testApi({ config: overrides });
+/** As a worker reads them. */
+const secrets = new Secrets({
+  db,
+  config: loadConfig({ env: {}, overrides }),
+  log: createLogger({ level: "silent", name: "test" }),
+  env: {},
 });
 beforeEach(() => database.reset());
 
@@ -63,6 +72,27 @@ describe("connections", () => {
     });
   });
 
+  test("are, where they are sent back as they were shown, what they were", async () => {
+    await addConnection();
+    const extra = {
+      url: `https://ada:${CANARY}@h/`,
+      tokens: [`${CANARY}-3`, 12_345],
+      plain: "x",
+      deep: { api_key: "k" },
+    };
+    await call("PATCH", "/api/v2/connections/dwh", { payload: { extra: JSON.stringify(extra) } });
+    const shown = (await get("/api/v2/connections/dwh")).json<{ extra: string }>().extra;
+    expect(JSON.parse(shown)).toEqual({
+      url: "https://ada:***@h/",
+      tokens: ["***", 12_345],
+      plain: "x",
+      deep: { api_key: "***" },
+    });
+    const sentBack = { password: "***", extra: shown.replace('"x"', '"y"') };
+    expect((await call("PATCH", "/api/v2/connections/dwh", { payload: sentBack })).statusCode).toBe(200);
+    expect(await secrets.getConnection("dwh")).toMatchObject({ password: CANARY, extra: { ...extra, plain: "y" } });
+  });
+
   test("change only what the mask names", async () => {
     await addConnection();
     const url = "/api/v2/connections/dwh?update_mask=host";
@@ -118,6 +148,24 @@ describe("variables", () => {
     expect((await call("DELETE", "/api/v2/variables/region")).statusCode).toBe(204);
     expect((await call("DELETE", "/api/v2/variables/region")).statusCode).toBe(404);
   });
+});
+
+test("of a variable of JSON what stands under names of secrets is hidden, and kept when it is sent back", async () => {
+  const value = { host: "h", password: CANARY, list: [{ token: "t0k3n-9" }] };
+  const hidden = '{"host":"h","password":"***","list":[{"token":"***"}]}';
+  const added = await call("POST", "/api/v2/variables", { payload: { key: "config", value } });
+  expect(added.json()).toMatchObject({ value: hidden });
+  const spaced = '{ "rows":  [1, 2] }';
+  await call("POST", "/api/v2/variables", { payload: { key: "limits", value: spaced } });
+  expect((await get("/api/v2/variables/limits")).json()).toMatchObject({ value: spaced });
+  const change = async (given: string) => {
+    const changed = await call("PATCH", "/api/v2/variables/config", { payload: { value: given, description: "d" } });
+    expect(changed.statusCode).toBe(200);
+    return JSON.parse((await secrets.getVariable("config")) ?? "") as unknown;
+  };
+  expect(await change(hidden)).toEqual(value);
+  expect(await change(hidden.replace('"h"', '"other"'))).toEqual({ ...value, host: "other" });
+  expect(await change('{"password":"new"}')).toEqual({ password: "new" });
 });
 
 test("no secret of any connection or variable is in an XCom's view, the audit log or the API's own log", async () => {

@@ -6,7 +6,7 @@ import { userName } from "../auth/guard.ts";
 import type { App, Context } from "../http/app.ts";
 import { pageOf } from "../http/paging.ts";
 import { pageOfList } from "../http/sort-list.ts";
-import { HIDDEN, presentVariable } from "../present/present-secrets.ts";
+import { HIDDEN, presentVariable, sentVariable } from "../present/present-secrets.ts";
 import { Paging, Sorting, Text, Texts } from "../schemas/common.ts";
 import { Variable, VariableBody, VariableCollection, VariableKey } from "../schemas/secrets.ts";
 
@@ -67,13 +67,19 @@ export function variableRoutes(app: App, { db, config, secrets, known }: Context
       }
       const isChanged = (field: "value" | "description") =>
         query.update_mask?.includes(field) ?? body[field] !== undefined;
+      const redactor = await known.redactor();
       await db.transaction(async (tx) => {
         const stored = secrets.within(tx);
         const before = await stored.findVariable(key);
         if (before === undefined) throw new AppError("VARIABLE_NOT_FOUND", { key });
-        const isNew = isChanged("value") && body.value !== HIDDEN;
-        const value = isNew ? textOf(body.value) : await stored.getVariable(key);
-        await stored.setVariable(key, value ?? "", isChanged("description") ? (body.description ?? "") : null);
+        const given = isChanged("value") ? textOf(body.value) : HIDDEN;
+        // One that no key opens can be replaced, and not kept.
+        const old = given === HIDDEN ? ((await stored.getVariable(key)) ?? "") : (before.value ?? "");
+        await stored.setVariable(
+          key,
+          sentVariable(key, given, old, redactor),
+          isChanged("description") ? (body.description ?? "") : null,
+        );
         await tx.run(...note("patch_variable", key, userName(request)));
       });
       return await answer(key);
