@@ -32,6 +32,13 @@ export const ASSETS = defineErrors({
     exitCode: 1,
     retryable: false,
   },
+  ASSET_EVENTS_TOO_LARGE: {
+    message:
+      "The extras of the {events} events {what} take {bytes} bytes of JSON, and {max} are given to a task at once. {instead}.",
+    httpStatus: 413,
+    exitCode: 1,
+    retryable: false,
+  },
   ASSET_STATE_NOT_FOUND: {
     message: "Nothing is kept about the asset {asset} under {key}.",
     httpStatus: 404,
