@@ -118,6 +118,18 @@ describe("DAGs", () => {
 });
 
 describe("runs and task instances", () => {
+  test("are read on by processes that run while a migration adds to their table", async () => {
+    const one = new Database({ url: database.url, applicationName: "test", maxConnections: 2, maxRetries: 0, log });
+    const before = await getRun(one, "etl", "run_1");
+    await db.read("alter table dag_run add column later int");
+    try {
+      expect(await getRun(one, "etl", "run_1")).toEqual(before);
+    } finally {
+      await db.read("alter table dag_run drop column later");
+      await one.close();
+    }
+  });
+
   test("are listed for one DAG or all, filtered and sorted", async () => {
     const runs = await listRuns(db, "~", { state: ["success"], orderBy: ["-run_after"], limit: 1 });
     expect(runs).toMatchObject({ totalEntries: 2, items: [{ runId: "run_2", duration: 90, versionNumber: 1 }] });

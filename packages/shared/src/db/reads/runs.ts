@@ -1,7 +1,10 @@
 import { AppError } from "../../errors/index.ts";
 import type { RunState, RunType } from "../../model/index.ts";
+import type { Queryable } from "../database.ts";
+import { fromRows } from "../rows.ts";
+import { defineStatement } from "../statement.ts";
 import { matchPattern, oneOf, orderBy, within, type TimeRange } from "./filters.ts";
-import { readPage, readRows, sql, type Page, type PageRequest, type Query, type Reader } from "./query.ts";
+import { readPage, sql, type Page, type PageRequest, type Query, type Reader } from "./query.ts";
 
 export interface RunRow {
   readonly id: number;
@@ -63,12 +66,15 @@ const SORT = {
   conf: "r.conf",
   duration: DURATION,
 };
-const COLUMNS = `r.*, ${DURATION} as duration, v.version_number, v.created_at as version_created_at,
+// One by one: a prepared statement fails when a migration adds to what `*` stands for.
+const COLUMNS = `r.id, r.dag_id, r.run_id, r.run_type, r.state, r.logical_date, r.data_interval_start, r.data_interval_end, r.run_after,
+  r.queued_at, r.start_date, r.end_date, r.last_scheduling_decision, r.updated_at, r.triggered_by, r.triggering_user_name, r.conf,
+  r.clear_number, r.bundle_version, r.partition_key, r.created_dag_version_id, ${DURATION} as duration, v.version_number, v.created_at as version_created_at,
   coalesce(d.dag_display_name, r.dag_id) as dag_display_name,
   (select n.content from dag_run_note n where n.dag_run_id = r.id) as note`;
 
-const withNames = (query: Query): Query =>
-  query.joinRaw("left join dag d on d.dag_id = r.dag_id left join dag_version v on v.id = r.created_dag_version_id");
+const NAMES = "left join dag d on d.dag_id = r.dag_id left join dag_version v on v.id = r.created_dag_version_id";
+const withNames = (query: Query): Query => query.joinRaw(NAMES);
 
 /** @param dagId `~` for the runs of all DAGs */
 export async function listRuns(db: Reader, dagId: string, filter: RunFilter = {}): Promise<Page<RunRow>> {
@@ -91,10 +97,17 @@ export async function listRuns(db: Reader, dagId: string, filter: RunFilter = {}
   );
 }
 
-/** @throws AppError RUN_NOT_FOUND */
-export async function getRun(db: Reader, dagId: string, runId: string): Promise<RunRow> {
-  const query = withNames(sql.from({ r: "dag_run" }).where({ "r.dag_id": dagId, "r.run_id": runId }));
-  const [run] = await readRows<RunRow>(db, query.select(sql.raw(COLUMNS)));
+const readRun = defineStatement<readonly [dagId: string, runId: string], Readonly<Record<string, unknown>>>({
+  name: "read-run",
+  sql: `select ${COLUMNS} from dag_run r ${NAMES} where r.dag_id = $1 and r.run_id = $2`,
+});
+
+/**
+ * Prepared, unlike the lists: each trigger asks for it, and to plan it takes three times as long as to carry it out.
+ * @throws AppError RUN_NOT_FOUND
+ */
+export async function getRun(db: Queryable, dagId: string, runId: string): Promise<RunRow> {
+  const [run] = fromRows<RunRow>(await db.run(readRun, [dagId, runId]));
   if (run === undefined) throw new AppError("RUN_NOT_FOUND", { dagId, runId });
   return run;
 }
