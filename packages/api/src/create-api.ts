@@ -72,7 +72,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export function createApi(options: ApiOptions): Api {
   const { config, log, db } = options;
   const secrets = new Secrets({ db, config, log });
-  const versions = new DagVersions(db);
+  const versions = new DagVersions(db, undefined, config.core.max_map_length);
   const context: Context = {
     ...options,
     clock: options.clock ?? systemClock,

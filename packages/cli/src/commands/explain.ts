@@ -34,7 +34,7 @@ export const explain = (io: Io): Command =>
     await withMasked(io, async ({ db, config, io: masked }) => {
       const [{ DagVersions, explainDag, explainRun, explainTask }, { describeCondition }, { findRun }] =
         await Promise.all([import("@millrace/shared/db"), import("@millrace/shared/model"), import("./find-run.ts")]);
-      const versions = new DagVersions(db);
+      const versions = new DagVersions(db, undefined, config.core.max_map_length);
       if (run === undefined) {
         const found = await explainDag(db, versions, config, dagId);
         await printDag(masked, options.output, found, describeCondition);

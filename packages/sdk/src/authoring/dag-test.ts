@@ -22,6 +22,8 @@ export interface DagTestOptions {
   readonly connections?: Readonly<Record<string, Omit<ConnectionValue, "connectionId">>>;
   /** Only this task runs; its upstreams count as done, with the values of their mocks. */
   readonly only?: string;
+  /** Into how many instances one task may be expanded, as `core.max_map_length` says in production. @default 1024 */
+  readonly maxMapLength?: number;
   /** Tasks at once. @default 16 */
   readonly concurrency?: number;
   /** Ends the run. */

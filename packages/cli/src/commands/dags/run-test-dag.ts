@@ -46,6 +46,7 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
       store: inProcessStore(io, config.core.max_xcom_bytes),
       concurrency: options.concurrency,
       maxXComBytes: config.core.max_xcom_bytes,
+      maxMapLength: config.core.max_map_length,
       maxRetryDelay: config.core.max_task_retry_delay,
       signal: stop.signal,
       onLog: (task, level, message) => capture.outside(() => log(nameOf(task), level, message)),

@@ -93,3 +93,18 @@ example(
     expect(code).toBe(0);
   },
 );
+
+example("a mapped task may have as many instances as the configuration says", async () => {
+  const cwd = await folderWith({
+    "wide.ts": `import { Dag } from "@millrace/sdk";
+new Dag("wide").task("each", ({ n }: { n: number }) => n).expand({ n: [1, 2, 3] });
+`,
+  });
+  const run = async (max: string) =>
+    await runCaptured(["dags", "test", "dags/wide.ts"], { MILLRACE__CORE__MAX_MAP_LENGTH: max }, cwd);
+  expect((await run("3")).code).toBe(0);
+  expect(await run("2")).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("3 instances, more than 2") as unknown,
+  });
+});

@@ -133,6 +133,7 @@ describe("what is mapped over", () => {
       state: "failed",
       reason: "it would have 1025 instances, more than 1024: see core.max_map_length",
     });
+    expect((await dag.test({ maxMapLength: 1_025 })).state).toBe("success");
   });
 
   test("a field of a value, and the values of a mapped task without those that are missing", async () => {

@@ -51,7 +51,7 @@ class TestRun {
     this.#artifact = artifact;
     this.#spec = spec;
     this.#options = options;
-    this.#graph = buildDagGraph(spec);
+    this.#graph = buildDagGraph(spec, options.maxMapLength);
     this.#store = options.store ?? new MemoryStore();
     this.#runId = options.runId ?? `manual__${new Date(options.logicalDate ?? this.#now).toISOString()}`;
     this.#tasks = new Map(spec.tasks.map((task) => [task.taskId, newTask(task.taskId)]));

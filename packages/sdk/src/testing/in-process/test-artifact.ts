@@ -47,6 +47,7 @@ export async function testArtifact(artifact: Artifact, spec: DagSpec, options: D
     store,
     onLog: (task, level, message) => linesOf(nameOf(task)).push({ level, message }),
     ...(options.conf === undefined ? {} : { conf: options.conf }),
+    ...(options.maxMapLength === undefined ? {} : { maxMapLength: options.maxMapLength }),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };

@@ -23,6 +23,8 @@ export interface InProcessOptions {
   /** Waits before a retry; given its seconds. Default: does not wait. */
   readonly waitForRetry?: (seconds: number, signal: AbortSignal) => Promise<void>;
   readonly maxXComBytes?: number;
+  /** Instances of one mapped task. Default 1,024. */
+  readonly maxMapLength?: number;
   /** Longest retry delay in seconds. Default one day. */
   readonly maxRetryDelay?: number;
   /** Ends the run: running tasks get their signal, nothing more is started. */
