@@ -30,8 +30,6 @@ import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
 const PAUSE_AFTER_FAILURE_MS = 250;
 const BUSY_WAKES = 8;
 const BUSY_REST_MS = 8;
-const LOOK_AROUND: Wake = { dagRunId: null, taskIds: null };
-
 export class Scheduler implements Service {
   readonly #deps: SchedulerDeps;
   readonly #clock: Clock;
@@ -156,10 +154,14 @@ export class Scheduler implements Service {
     const named = mergeWakes(wakes);
     if (isTick) await this.#addDueTasks(named);
     this.#large.sift(named, wakes);
-    const startRuns = this.#lookForQueuedRuns;
+    // A queued run that is named may have waited for what happened.
+    const asWhole = [...named].flatMap(([id, tasks]) => (tasks === null ? [id] : []));
+    const startRuns = this.#lookForQueuedRuns || asWhole.length > 0;
     this.#lookForQueuedRuns = false;
     const outcome = await this.#transaction(async (deps) => {
-      const started = startRuns ? await startQueuedRuns(deps) : NOTHING_STARTED;
+      const started = startRuns
+        ? await startQueuedRuns(deps, { afterSeconds: this.#lookAgainSeconds, named: asWhole })
+        : NOTHING_STARTED;
       const { targets, waiting, swept } = await this.#targets(deps, named, isSweep);
       const decided = await decideExamined(deps, targets);
       const mayQueue = isTick || isSweep || wakes.length > 0 || targets.length > 0 || started.scheduled > 0;
@@ -183,7 +185,7 @@ export class Scheduler implements Service {
     const finished = [...started.finished, ...examined.finished];
     await this.#pauseFailing(finished);
     if (isSweep || finished.some((run) => run.backfillId !== null)) await closeBackfills(this.#deps);
-    if (finished.length > 0 || started.started > 0) this.#lookForQueuedRuns = true;
+    if (finished.length > 0 || started.started > 0 || started.more) this.#lookForQueuedRuns = true;
     if (finished.length > 0 && this.#assetsWait) this.#lookForAssets = true;
     return more || this.#lookForQueuedRuns || this.#sweepAgain || queued.length >= scheduler.max_tis_per_query;
   }
@@ -213,16 +215,22 @@ export class Scheduler implements Service {
       ids.filter((id) => !known.has(id)),
     );
     if (!isSweep) return { targets, waiting, swept: 0 };
-    // Looked for with each tick, so that none goes longer than the interval without a look at the whole of it.
-    const { sweep_interval: interval, scheduler_idle_sleep_time: tick } = scheduler;
-    const olderThan = Math.max(interval / 2, interval - tick);
-    const swept = await deps.tx.run(lockRunsToSweep, [olderThan, scheduler.max_dagruns_per_loop_to_schedule]);
+    const swept = await deps.tx.run(lockRunsToSweep, [
+      this.#lookAgainSeconds,
+      scheduler.max_dagruns_per_loop_to_schedule,
+    ]);
     const whole = new Set(swept.map((run) => run.id));
     return {
       targets: [...targets.filter(({ run }) => !whole.has(run.id)), ...swept.map((run) => asTarget(run, null))],
       waiting,
       swept: swept.length,
     };
+  }
+
+  /** Looked for with each tick, so that no run goes longer than the interval without a look at the whole of it. */
+  get #lookAgainSeconds(): number {
+    const { sweep_interval: interval, scheduler_idle_sleep_time: tick } = this.#deps.config.scheduler;
+    return Math.max(interval / 2, interval - tick);
   }
 
   async #addDueTasks(named: Named): Promise<void> {
@@ -255,7 +263,7 @@ async function waitingForPast(deps: ActorDeps, over: readonly number[]): Promise
   );
   return next
     .filter((run) => (graphs.get(run.versionId)?.pastTasks.length ?? 0) > 0)
-    .map((run) => (run.state === "queued" ? LOOK_AROUND : { dagRunId: run.id, taskIds: null }));
+    .map((run) => ({ dagRunId: run.id, taskIds: null }));
 }
 
 function mergeWakes(wakes: readonly Wake[]): Named {

@@ -10,7 +10,7 @@ const on = await installation({
   "scheduler.max_dagruns_per_loop_to_schedule": 5,
   "scheduler.task_instance_heartbeat_timeout": 120,
 });
-const { db, broker, claim, work, seedDag, trigger, startScheduler, count, until } = on;
+const { db, broker, claim, finish, work, seedDag, trigger, startScheduler, count, until } = on;
 
 /** Ends without a word to the scheduler. */
 const endSilently = async (id: string) => {
@@ -67,4 +67,23 @@ test("more runs than one pass takes are all looked at within the interval", { ti
   await until("all are over", async () => (await count("dag_run where state = 'success'")) === runs);
   // Five with each tick would take eighteen seconds.
   expect(await latestSeconds()).toBeLessThan(12);
+});
+
+test("runs that cannot start keep no others from it, however many dags they are of", async () => {
+  on.onMessage(async (message) => {
+    if (!(await claim(message))) return;
+    const [ti] = await db.read<{ run_id: string }>("select run_id from task_instance where id = $1", [message.id]);
+    await finish(message, ti?.run_id === "before" ? "failed" : "success");
+  });
+  await startScheduler();
+  for (let i = 0; i < 12; i++) {
+    await seedDag(`dag${i}`, { a: { dependsOnPast: true } });
+    await trigger(`dag${i}`, "before", new Date("2026-01-01T00:00:00Z"));
+  }
+  await until("the first have failed", async () => (await count("dag_run where state = 'failed'")) === 12);
+  for (let i = 0; i < 12; i++) await trigger(`dag${i}`, "after", new Date("2026-01-02T00:00:00Z"));
+  await seedDag("free", { a: {} });
+  await trigger("free");
+  await until("the other is over", async () => (await count("dag_run where state = 'success'")) === 1);
+  expect(await count("dag_run where state = 'queued'")).toBe(12);
 });

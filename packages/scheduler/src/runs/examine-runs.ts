@@ -205,7 +205,7 @@ function decide(deps: ActorDeps, c: Case): ReadonlySet<string> {
   }
 }
 
-function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly [T[], T[]] {
+export function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly [T[], T[]] {
   return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 

@@ -1,29 +1,41 @@
 // queued → running for runs whose dag has room under max_active_runs, the oldest first, and for those of backfills under
 // the backfill's own limit and in its own order. A run of which no task can move yet stays queued and takes no room, and
 // the next one is looked at. A run without tasks succeeds at once. What was decided of a started run is written as after
-// any other examination: nothing wakes anybody for it later.
+// any other examination: nothing wakes anybody for it later. One that cannot start is not read again before what it waits for
+// names it, or some seconds have gone by.
 // The dag row is locked while a limit is counted and used up.
 import {
   backfillRunsToStart,
   finishRuns,
   lockBackfillsToStart,
   lockDagsToStart,
+  noteCannotStart,
   runsToStart,
   startRuns,
   type LockedRun,
 } from "@millrace/shared/db";
 import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
-import { carryOn, NOTHING_EXAMINED, openCases, writeExamined, type Examined } from "./examine-runs.ts";
+import { carryOn, NOTHING_EXAMINED, openCases, partition, writeExamined, type Examined } from "./examine-runs.ts";
 
-const RUNS_LOOKED_AT_PER_DAG = 50;
 const LOOKED_AT_BEYOND_ROOM = 5;
 
 export interface Started extends Examined {
   readonly started: number;
+  /** There may be more to look at: runs that cannot start stood before others. */
+  readonly more: boolean;
 }
 
-export const NOTHING_STARTED: Started = { started: 0, ...NOTHING_EXAMINED };
+export const NOTHING_STARTED: Started = { started: 0, more: false, ...NOTHING_EXAMINED };
+
+/** When a run that could not start is looked at again. */
+export interface LookAgain {
+  readonly afterSeconds: number;
+  /** Runs that something has happened to since: at once. */
+  readonly named: readonly number[];
+}
+
+const SELDOM: LookAgain = { afterSeconds: 5, named: [] };
 
 /** A queued run with what it starts under: the limit of its dag, or that of its backfill. */
 interface Waiting {
@@ -32,10 +44,12 @@ interface Waiting {
   readonly room: number;
   /** Lower goes first under the same limit. */
   readonly turn: number;
+  /** Once found unable to start, it is looked at again only when it is due. */
+  readonly isNoted: boolean;
 }
 
-export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
-  const waiting = await lockWaiting(deps);
+export async function startQueuedRuns(deps: ActorDeps, again = SELDOM): Promise<Started> {
+  const waiting = await lockWaiting(deps, again);
   if (waiting.length === 0) return NOTHING_STARTED;
   const cases = await openCases(
     deps,
@@ -44,10 +58,12 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
   const empty = cases.filter((c) => c.graph.tasks.size === 0);
   const queue = new Map(waiting.map((one) => [one.run.id, one]));
   const room = new Map(waiting.map((one) => [one.limit, one.room]));
-  const admitted = cases
-    .filter(
-      (c) => c.graph.tasks.size > 0 && canStart(c.changes.length + c.expansions.length, [...c.known.values()].flat()),
-    )
+  const [able, blocked] = partition(cases, (c) =>
+    canStart(c.changes.length + c.expansions.length, [...c.known.values()].flat()),
+  );
+  const unable = blocked.map((c) => c.target.run.id).filter((id) => queue.get(id)?.isNoted);
+  const admitted = able
+    .filter((c) => c.graph.tasks.size > 0)
     .flatMap((c) => {
       const one = queue.get(c.target.run.id);
       return one === undefined ? [] : [{ c, ...one }];
@@ -59,6 +75,7 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
       return left > 0;
     })
     .map(({ c }) => c);
+  if (unable.length > 0) await deps.tx.run(noteCannotStart, [unable]);
   if (admitted.length > 0) await deps.tx.run(startRuns, [admitted.map((c) => c.target.run.id).sort((a, b) => a - b)]);
   const examined = await writeExamined(deps, await carryOn(deps, admitted));
   const finished =
@@ -69,21 +86,40 @@ export async function startQueuedRuns(deps: ActorDeps): Promise<Started> {
           empty.map(() => "success"),
           empty.map(() => "success"),
         ]);
-  return { ...examined, started: admitted.length, finished: [...examined.finished, ...finished] };
+  return {
+    ...examined,
+    started: admitted.length,
+    more: unable.length > 0,
+    finished: [...examined.finished, ...finished],
+  };
 }
 
-async function lockWaiting({ tx, config }: ActorDeps): Promise<Waiting[]> {
+async function lockWaiting({ tx, config }: ActorDeps, { afterSeconds, named }: LookAgain): Promise<Waiting[]> {
   const atOnce = config.scheduler.max_dagruns_per_loop_to_schedule;
   const [dags, backfills] = await Promise.all([
-    tx.run(lockDagsToStart, [atOnce]),
+    tx.run(lockDagsToStart, [atOnce, afterSeconds, named]),
     tx.run(lockBackfillsToStart, [atOnce]),
   ]);
   const [runs, backfillRuns] = await Promise.all([
-    dags.length === 0 ? [] : tx.run(runsToStart, [dags.map((dag) => dag.dagId), RUNS_LOOKED_AT_PER_DAG]),
+    dags.length === 0
+      ? []
+      : tx.run(runsToStart, [dags.map((dag) => dag.dagId), LOOKED_AT_BEYOND_ROOM, atOnce, afterSeconds, named]),
     backfills.length === 0 ? [] : tx.run(backfillRunsToStart, [backfills.map((b) => b.id), LOOKED_AT_BEYOND_ROOM]),
   ]);
   return [
-    ...runs.map((run) => ({ run, limit: `dag ${run.dagId}`, room: run.room, turn: run.runAfter.getTime() })),
-    ...backfillRuns.map((run) => ({ run, limit: `backfill ${run.backfillId}`, room: run.room, turn: run.turn })),
+    ...runs.map((run) => ({
+      run,
+      limit: `dag ${run.dagId}`,
+      room: run.room,
+      turn: run.runAfter.getTime(),
+      isNoted: true,
+    })),
+    ...backfillRuns.map((run) => ({
+      run,
+      limit: `backfill ${run.backfillId}`,
+      room: run.room,
+      turn: run.turn,
+      isNoted: false,
+    })),
   ];
 }

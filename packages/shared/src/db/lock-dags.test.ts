@@ -7,6 +7,7 @@ import {
   lockDueDags,
   lockLostAttempts,
   lockRunsToSweep,
+  noteCannotStart,
   runsToStart,
   runsWithDueTasks,
   startRuns,
@@ -66,7 +67,7 @@ describe("DAGs with runs to start", () => {
       if (dagId !== "idle") await seedRun(db, dag, "r", { state: "queued", runAfter });
     }
     await db.read("update dag set is_paused = true where dag_id = 'paused'");
-    expect(ids(await db.run(lockDagsToStart, [10]))).toEqual(["ready"]);
+    expect(ids(await db.run(lockDagsToStart, [10, 5, []]))).toEqual(["ready"]);
   });
 
   test("give their oldest runs, and how many may start", async () => {
@@ -74,8 +75,22 @@ describe("DAGs with runs to start", () => {
     await seedRun(db, dag, "busy", { state: "running" });
     for (const day of [3, 1, 2])
       await seedRun(db, dag, `day${day}`, { state: "queued", runAfter: new Date(Date.UTC(2026, 0, day)) });
-    const runs = await db.run(runsToStart, [["dag"], 2]);
+    const runs = await db.run(runsToStart, [["dag"], 0, 10, 5, []]);
     expect(runs.map((run) => `${run.runId} of ${run.room}`).sort()).toEqual(["day1 of 2", "day2 of 2"]);
+  });
+
+  test("look at a run that cannot start again after some seconds, or when it is named", async () => {
+    const dag = await seedDag(db, "dag", {}, { maxActiveRuns: 1 });
+    const blocked = await seedRun(db, dag, "blocked", { state: "queued", runAfter: new Date("2026-01-01T00:00:00Z") });
+    await db.run(noteCannotStart, [[blocked]]);
+    expect(await db.run(lockDagsToStart, [10, 5, []])).toEqual([]);
+    expect(await db.run(lockDagsToStart, [10, 0, []])).toEqual([{ dagId: "dag" }]);
+    expect(await db.run(lockDagsToStart, [10, 5, [blocked]])).toEqual([{ dagId: "dag" }]);
+    await seedRun(db, dag, "other", { state: "queued", runAfter: new Date("2026-01-02T00:00:00Z") });
+    const due = async (named: readonly number[]) =>
+      (await db.run(runsToStart, [["dag"], 5, 10, 5, named])).map((run) => run.runId);
+    expect(await due([])).toEqual(["other"]);
+    expect(await due([blocked])).toEqual(["blocked", "other"]);
   });
 
   test("never start more than max_active_runs, with several schedulers at it", async () => {
@@ -84,9 +99,9 @@ describe("DAGs with runs to start", () => {
     const schedule = async () => {
       for (let round = 0; round < 6; round++) {
         await db.transaction(async (tx) => {
-          const dags = await tx.run(lockDagsToStart, [10]);
+          const dags = await tx.run(lockDagsToStart, [10, 5, []]);
           if (dags.length === 0) return;
-          const runs = await tx.run(runsToStart, [ids(dags), 50]);
+          const runs = await tx.run(runsToStart, [ids(dags), 50, 200, 5, []]);
           await tx.run(startRuns, [runs.slice(0, runs[0]?.room ?? 0).map((run) => run.id)]);
         });
       }

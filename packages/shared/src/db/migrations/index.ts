@@ -15,6 +15,7 @@ import * as renderedFields from "./0014-rendered-fields.ts";
 import * as backfillPlan from "./0016-backfill-plan.ts";
 import * as xcomObjects from "./0017-xcom-objects.ts";
 import * as waitsInHistory from "./0019-waits-in-history.ts";
+import * as runsToLookAt from "./0022-runs-to-look-at.ts";
 
 export interface Migration {
   readonly name: string;
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   backfillPlan,
   xcomObjects,
   waitsInHistory,
+  runsToLookAt,
 ];

@@ -10,3 +10,9 @@ from unnest($1::bigint[]) as s(id)
 where r.id = s.id and r.state = 'queued'
 returning r.id`,
 });
+
+/** Runs that cannot start yet. Not before some seconds, or an event that concerns them, are they looked at again. */
+export const noteCannotStart = defineStatement<readonly [ids: readonly number[]], never>({
+  name: "note-cannot-start",
+  sql: `update dag_run set last_scheduling_decision = now() where id = any ($1::bigint[]) and state = 'queued'`,
+});
