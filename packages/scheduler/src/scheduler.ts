@@ -47,6 +47,8 @@ export class Scheduler implements Service {
   #sweepAgain = false;
   /** Runs may have become startable: looked for with the next pass. */
   #lookForQueuedRuns = true;
+  /** Blocked work stood before other work when it was last read, since the last tick. */
+  #isBlocked = false;
 
   /** Assets ask for runs that had no room when they were last looked at. */
   #assetsWait = false;
@@ -131,7 +133,10 @@ export class Scheduler implements Service {
     const now = this.#clock.now();
     const isTick = now >= this.#nextTick;
     const isSweep = isTick || this.#sweepAgain;
-    if (isTick) this.#nextTick = now + scheduler.scheduler_idle_sleep_time * 1000;
+    if (isTick) {
+      this.#nextTick = now + scheduler.scheduler_idle_sleep_time * 1000;
+      this.#isBlocked = false;
+    }
     const isCalled = isTick || wakes.some((wake) => wake.dagRunId === null);
     if (isCalled) {
       this.#lookForQueuedRuns = true;
@@ -168,12 +173,13 @@ export class Scheduler implements Service {
       // Each sends its first statement at once, so that both travel together and in this order.
       const [examined, queueing] = await Promise.all([
         writeExamined(deps, decided),
-        mayQueue ? queueScheduledTasks(deps, this.#job.id) : NOTHING_QUEUED,
+        mayQueue ? queueScheduledTasks(deps, this.#job.id, this.#isBlocked) : NOTHING_QUEUED,
       ]);
       return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };
     });
     this.#large.looked(named, outcome.looked);
     const queued = await outcome.queueing.attempts;
+    this.#isBlocked = outcome.queueing.isBlocked;
     if (queued.length > 0) crashPoint("scheduler.queued");
     this.#dispatcher.dispatch(queued);
     const { started, examined, waiting } = outcome;

@@ -4,7 +4,8 @@
 //
 // In order: the first scheduled task instances, as many as there is room for. Cheap, and enough while nothing is blocked.
 // By lanes: steps through the distinct (pool, dag, lane) of idx_ti_scheduled and takes the head of each, so that its cost
-// follows the number of lanes and not of blocked task instances; lanes whose pool or dag is full give no row.
+// follows the number of lanes and not of blocked task instances; pools that are full are passed over, and lanes whose dag is
+// full give no row.
 import type { Candidate, Occupancy, PoolLimits } from "../../model/index.ts";
 import { defineStatement } from "../statement.ts";
 
@@ -78,19 +79,24 @@ ${SNAPSHOT}`,
 export const readAdmission = defineStatement<AdmissionParams, AdmissionRow>({
   name: "read-admission",
   sql: `${OCCUPANCY}, lane as (
-  (select pool, dag_id, lane from task_instance where state = 'scheduled' order by pool, dag_id, lane limit 1)
+  (select n.pool, n.dag_id, n.lane
+   from pool_room p cross join lateral (
+     select t.pool, t.dag_id, t.lane from task_instance t
+     where t.state = 'scheduled' and t.pool = p.pool
+     order by t.dag_id, t.lane limit 1
+   ) n
+   where p.room > 0 and (select total from room) > 0)
   union all
   select n.pool, n.dag_id, n.lane
   from lane l cross join lateral (
     select t.pool, t.dag_id, t.lane from task_instance t
-    where t.state = 'scheduled' and (t.pool, t.dag_id, t.lane) > (l.pool, l.dag_id, l.lane)
-    order by t.pool, t.dag_id, t.lane limit 1
+    where t.state = 'scheduled' and t.pool = l.pool and (t.dag_id, t.lane) > (l.dag_id, l.lane)
+    order by t.dag_id, t.lane limit 1
   ) n
-  where (select total from room) > 0
 ), head as (
   select c.*, d.max_active_tasks
   from lane l
-  join pool_room p on p.pool = l.pool and p.room > 0
+  join pool_room p on p.pool = l.pool
   join dag d on d.dag_id = l.dag_id
   left join dag_used u on u.dag_id = l.dag_id
   cross join lateral (
