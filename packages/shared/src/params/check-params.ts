@@ -86,8 +86,15 @@ function violationsOf(name: string, schema: Json, value: Json): string[] {
   const validate = compiled(schema);
   if (typeof validate === "string") return [`${name}: ${validate}`];
   if (validate(value) === true) return [];
-  return (validate.errors ?? []).map((error) => `${name}${error.instancePath}: ${inWords(error)}`);
+  const errors = validate.errors ?? [];
+  return errors
+    .filter((error) => error.keyword !== "pattern" || !errors.some((other) => isFormatOf(other, error)))
+    .map((error) => `${name}${error.instancePath}: ${inWords(error)}`);
 }
+
+/** Validators that make schemas give a format its pattern as well, which is the same told in a way that nobody reads. */
+const isFormatOf = ({ keyword, instancePath }: ErrorObject, error: ErrorObject): boolean =>
+  keyword === "format" && instancePath === error.instancePath;
 
 const MAX_WORDS = 200;
 
@@ -105,7 +112,7 @@ function inWords({ keyword, message = keyword, params }: ErrorObject): string {
     case "unevaluatedProperties":
       return `must not have the property ${JSON.stringify(params["unevaluatedProperty"])}`;
     default:
-      return message;
+      return shortened(message);
   }
 }
 
