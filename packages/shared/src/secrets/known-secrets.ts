@@ -52,8 +52,8 @@ export class KnownSecrets {
     const now = problems.join("\n");
     if (now !== this.#problems && problems.length > 0)
       this.#log.warn(
-        { unreadable: problems.length, first: problems[0] },
-        "secrets cannot be read, so they are not hidden in what is shown",
+        { unreadable: problems.length },
+        `secrets that cannot be read are not hidden in what is shown, the first because: ${problems[0]}`,
       );
     this.#problems = now;
   }

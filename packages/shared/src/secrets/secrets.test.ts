@@ -332,6 +332,28 @@ describe("places", () => {
   });
 });
 
+test("what a custom backend gives is looked at: null is none, and what is no value is told", async () => {
+  const module = join(folder, "odd.mjs");
+  await writeFile(
+    module,
+    `const given = { none: null, number: 5, secret: ["${CANARY}"], airflow: { conn_type: "http" }, good: { connType: "http" } };
+     export default () => ({ getVariable: async (key) => given[key], getConnection: async (id) => given[id],
+       listSecrets: async () => ({ variables: { db_password: "listed-secret", n: 5 }, connections: [null, { password: "hidden-too" }] }) })`,
+  );
+  const secrets = open(OLD, { "secrets.backend": module });
+  await secrets.stored.setVariable("none", "stored");
+  expect(await secrets.getVariable("none")).toBe("stored");
+  expect(await secrets.getConnection("none")).toBeUndefined();
+  expect(await secrets.getConnection("good")).toEqual({ connectionId: "good", connType: "http" });
+  await expect(secrets.getVariable("number")).rejects.toThrow('getVariable("number") gave a value of the type number');
+  await expect(secrets.getConnection("airflow")).rejects.toThrow("without a connType: it gives { connType, host");
+  const error: unknown = await secrets.getVariable("secret").catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "SECRETS_BACKEND_INVALID" });
+  expect(String(error)).not.toContain(CANARY);
+  const known = await new KnownSecrets(secrets, createLogger({ level: "silent", name: "test" })).redactor();
+  expect(known.redact("listed-secret hidden-too")).toBe("*** ***");
+});
+
 test("what the door gave is hidden from then on, and what is only listed as well", async () => {
   const secrets = open(OLD);
   await seed(secrets);
@@ -350,5 +372,6 @@ test("whoever shows what others wrote says once that a secret which no key opens
     await known.redactor();
   }
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('"unreadable":2,"first":"Variable api_token cannot be read');
+  expect(lines[0]).toContain('"unreadable":2');
+  expect(lines[0]).toContain("the first because: Variable api_token cannot be read: it was encrypted with another key");
 });
