@@ -65,7 +65,8 @@ export const TEXT_FILTERS: ReadonlyMap<string, Filter> = new Map<string, Filter>
       // As in Jinja: what is a little too long is not cut.
       if (text.length <= max + (leeway === null ? 5 : needInteger("leeway", leeway))) return text;
       const cut = text.slice(0, Math.max(0, max - mark.length));
-      return (truthOf(killwords) ? cut : cut.replace(/\s+\S*$/, "")) + mark;
+      const space = truthOf(killwords) ? -1 : cut.lastIndexOf(" ");
+      return (space < 0 ? cut : cut.slice(0, space)) + mark;
     },
   ],
   ["escape", onText((text) => text.replace(/[&<>"']/g, (char) => HTML.get(char) ?? char))],
