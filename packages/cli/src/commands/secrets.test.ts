@@ -102,6 +102,21 @@ test("a variable keeps its description through a file, in the form that Airflow'
   ]);
 });
 
+test("a variable is printed as tasks see it: from the first place of the order that has it", async () => {
+  await millrace("variables", "set", "region", "database");
+  const get = async (order: string) =>
+    await runCaptured(["variables", "get", "region"], {
+      MILLRACE__DATABASE__URL: database.url,
+      MILLRACE__CORE__ENCRYPTION_KEY: key,
+      MILLRACE__SECRETS__BACKENDS_ORDER: order,
+      MILLRACE_VAR_REGION: "environment",
+    });
+  expect((await get("environment_variable,metastore")).out).toBe("environment\n");
+  expect((await get("metastore,environment_variable")).out).toBe("database\n");
+  const alone = await runCaptured(["variables", "get", "region"], { MILLRACE_VAR_REGION: "environment" });
+  expect(alone).toMatchObject({ code: 0, out: "environment\n" });
+});
+
 test("a key is rotated, and a wrong one says what it cannot read and what to do", async () => {
   await millrace("variables", "set", "region", "eu");
   await millrace("connections", "add", "dwh", "--conn-uri", URI);

@@ -18,11 +18,12 @@ import { configOf } from "../../process/config-of.ts";
 import { listenForStop } from "../../process/stop-signals.ts";
 import { findDag, type FoundDag } from "../../load-dag/find-dag.ts";
 import type { TestOptions } from "./test.ts";
-import { inProcessStore } from "../../load-dag/in-process-store.ts";
+import { openInProcess } from "../../load-dag/in-process-store.ts";
 
-export async function runTestDag(io: Io, fileOrId: string, options: TestOptions): Promise<void> {
-  const config = configOf(io, {}, []);
-  const found = await findDag(config, fileOrId, options.dag, io.cwd);
+export async function runTestDag(given: Io, fileOrId: string, options: TestOptions): Promise<void> {
+  const config = configOf(given, {}, []);
+  const found = await findDag(config, fileOrId, options.dag, given.cwd);
+  const { store, io } = await openInProcess(given, config);
   const { checkRunFits } = await import("@millrace/shared/params");
   checkRunFits(found.spec, options.conf ?? {});
   io.out(`${io.colors.bold(found.spec.dagId)}: ${found.spec.tasks.length} tasks\n`);
@@ -43,7 +44,7 @@ export async function runTestDag(io: Io, fileOrId: string, options: TestOptions)
       logicalDate: (options.logicalDate ?? new Date()).getTime(),
       // Read as JSON from the command line.
       conf: (options.conf ?? {}) as Record<string, Json>,
-      store: inProcessStore(io, config.core.max_xcom_bytes),
+      store,
       concurrency: options.concurrency,
       maxXComBytes: config.core.max_xcom_bytes,
       maxMapLength: config.core.max_map_length,

@@ -29,7 +29,7 @@ export const test = (io: Io): Command =>
     .option("--concurrency <n>", "Tasks at once.", wholeNumber(1, 1_000), 16)
     .addHelpText(
       "after",
-      "\nVariables and connections come from MILLRACE_VAR_<KEY> and MILLRACE_CONN_<ID>; XComs live in memory.",
+      "\nVariables and connections come from MILLRACE_VAR_<KEY>, MILLRACE_CONN_<ID>, the files and the backend of `secrets`, and\nnot from the database; XComs live in memory.",
     )
     .action(async (fileOrId: string, logicalDate: Date | undefined, options: TestOptions) => {
       const { runTestDag } = await import("./run-test-dag.ts");

@@ -33,6 +33,36 @@ example("a file is run, with its output by task, and ends with 0", async () => {
   expect(code).toBe(0);
 });
 
+const SECRETS = `import { Dag, getClient, mask } from "@millrace/sdk";
+const dag = new Dag("secretive");
+dag.task("tells", async () => {
+  const client = getClient();
+  const token = await client.getVariableOrThrow("api_token");
+  const { password } = await client.getConnectionOrThrow("dwh");
+  mask("by-hand-1");
+  process.stdout.write(["has", token, password, "by-hand-1", await client.getVariable("region")].join(" ") + "\\n");
+  throw new Error("refused " + token);
+})();
+`;
+
+example("values come from each place but the database, in order, and secrets are masked", async () => {
+  const cwd = await folderWith({ "secretive.ts": SECRETS });
+  await writeFile(join(cwd, "variables.json"), '{"region": "of the file", "api_token": "t0k3n-of-the-file"}');
+  const env = {
+    MILLRACE__SECRETS__VARIABLES_FILE_PATH: join(cwd, "variables.json"),
+    MILLRACE_VAR_API_TOKEN: "t0k3n-of-the-environment",
+    MILLRACE_CONN_DWH: "postgres://ada:hunter22-pw@db.example/sales",
+  };
+  const dag = await runCaptured(["dags", "test", "dags/secretive.ts"], env, cwd);
+  const task = await runCaptured(["tasks", "test", "dags/secretive.ts", "tells"], env, cwd);
+  for (const { code, out, notes } of [dag, task]) {
+    expect(out).toContain("has *** *** *** of the file");
+    expect(out).toContain("Error: refused ***");
+    for (const secret of ["t0k3n-of", "hunter22-pw", "by-hand-1"]) expect(out + notes).not.toContain(secret);
+    expect(code).toBe(1);
+  }
+});
+
 example("a DAG is found by its id in the DAG folder", async () => {
   const cwd = await folderWith({ "good.ts": GOOD, "bad.ts": BAD, "broken.ts": "import {" });
   const { code, out } = await runCaptured(["dags", "test", "good"], { MILLRACE__CORE__DAGS_FOLDER: "dags" }, cwd);

@@ -8,12 +8,18 @@ import { Ended } from "../../io/report-error.ts";
 import { paintState } from "../../output/paint-state.ts";
 import { configOf } from "../../process/config-of.ts";
 import { listenForStop } from "../../process/stop-signals.ts";
-import { inProcessStore } from "../../load-dag/in-process-store.ts";
+import { openInProcess } from "../../load-dag/in-process-store.ts";
 import type { TestTaskOptions } from "./test.ts";
 
-export async function runTestTask(io: Io, fileOrId: string, taskId: string, options: TestTaskOptions): Promise<void> {
-  const config = configOf(io, {}, []);
-  const found = await findDag(config, fileOrId, options.dag, io.cwd);
+export async function runTestTask(
+  given: Io,
+  fileOrId: string,
+  taskId: string,
+  options: TestTaskOptions,
+): Promise<void> {
+  const config = configOf(given, {}, []);
+  const found = await findDag(config, fileOrId, options.dag, given.cwd);
+  const { store, io } = await openInProcess(given, config);
   const { dagId, tasks } = found.spec;
   for (const id of [taskId, ...Object.keys(options.upstream)]) {
     if (tasks.some((task) => task.taskId === id)) continue;
@@ -27,7 +33,6 @@ export async function runTestTask(io: Io, fileOrId: string, taskId: string, opti
   checkRunFits(found.spec, options.conf ?? {});
   const capture = captureOutput<string>((_task, _stream, line) => io.out(`${line}\n`));
   const stop = listenForStop();
-  const store = inProcessStore(io, config.core.max_xcom_bytes);
   try {
     const run: typeof found.artifact.run = async (request, host) => {
       // Read as JSON from the command line.

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { newCommand } from "../../io/command.ts";
 import type { Io } from "../../io/io.ts";
 import { withSecrets } from "../../open-secrets.ts";
+import { configOf } from "../../process/config-of.ts";
 
 interface Options {
   readonly default?: string;
@@ -12,7 +13,7 @@ interface Options {
 
 export const get = (io: Io): Command =>
   newCommand(io, "get", {
-    about: "Print a variable as a task sees it: the environment first, then files, then the database.",
+    about: "Print a variable as a task sees it, from the first place of secrets.backends_order that has it.",
     examples: ["variables get region", "variables get region -d eu", "variables get limits --json"],
   })
     .argument("<key>", "Name of the variable.")
@@ -20,12 +21,19 @@ export const get = (io: Io): Command =>
     .option("-j, --json", "It is JSON: print it laid out.")
     .action(async (key: string, options: Options) => {
       const found =
-        variableFromEnvironment(key, io.env) ??
+        fromEnvironmentAlone(io, key) ??
         (await withSecrets(io, async ({ secrets }) => await secrets.getVariable(key))) ??
         options.default;
       if (found === undefined) throw new AppError("VARIABLE_NOT_FOUND", { key });
       io.out(`${options.json === true ? laidOut(key, found) : found}\n`);
     });
+
+/** Where the environment comes first nothing else has to be asked, least of all a database. */
+function fromEnvironmentAlone(io: Io, key: string): string | undefined {
+  const { backends_order: order, backend } = configOf(io, {}, []).secrets;
+  const [first] = order.filter((place) => place !== "custom" || backend !== "");
+  return first === "environment_variable" ? variableFromEnvironment(key, io.env) : undefined;
+}
 
 function laidOut(key: string, text: string): string {
   try {

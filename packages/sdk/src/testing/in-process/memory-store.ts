@@ -3,15 +3,19 @@
 import type { Json } from "../../spec/index.ts";
 import type { ConnectionValue, RunHost, SqlRequest, SqlResult, XComKey } from "../../runtime/index.ts";
 
+type Found<T> = T | undefined | Promise<T | undefined>;
+
 export interface Lookup {
-  readonly variable: (key: string) => string | undefined;
-  readonly connection: (connectionId: string) => ConnectionValue | undefined;
+  readonly variable: (key: string) => Found<string>;
+  readonly connection: (connectionId: string) => Found<ConnectionValue>;
   /** Absent where there is no driver: then statements are refused. */
   readonly runSql?: (
     connection: ConnectionValue,
     request: SqlRequest,
     signal: AbortSignal,
   ) => Promise<readonly SqlResult[]>;
+  /** Told what handlers hide with `mask()`. */
+  readonly mask?: (secret: Json) => void;
 }
 
 export class MemoryStore {
@@ -58,11 +62,12 @@ export class MemoryStore {
 
   /** The part of a task's host that is the same for every task. */
   hostOf(signal: AbortSignal, log: RunHost["log"]): RunHost {
-    const { runSql } = this.#lookup;
+    const { runSql, mask } = this.#lookup;
     // Async, so that a lookup that throws rejects, as it does across processes.
     return {
       signal,
       log,
+      ...(mask === undefined ? {} : { mask }),
       getXCom: async (query) => await Promise.resolve(this.getXCom(query)),
       setXCom: async ({ value, ...key }) => {
         await Promise.resolve(this.setXCom(key, value));
@@ -82,7 +87,7 @@ export class MemoryStore {
         ? {}
         : {
             runSql: async (request: SqlRequest) => {
-              const connection = this.#lookup.connection(request.connectionId);
+              const connection = await this.#lookup.connection(request.connectionId);
               if (connection === undefined) throw new Error(`there is no connection "${request.connectionId}"`);
               return await runSql(connection, request, signal);
             },
