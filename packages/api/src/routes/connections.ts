@@ -128,8 +128,9 @@ export function connectionRoutes(app: App, { db, config, secrets, known }: Conte
 /** What is given, over what there is; three stars stand for what there is. */
 function merged(connectionId: string, before: Connection | undefined, given: Patch, redactor: Redactor): Connection {
   const { connectionId: _id, connType, ...rest } = before ?? { connectionId, connType: "generic" };
-  const { connection_id: _given, team_name: _team, password, extra, ...plain } = given;
+  const { connection_id: _given, team_name: _team, host, password, extra, ...plain } = given;
   const secret = {
+    ...(host === undefined ? {} : { host: unhide(host, before?.host, redactor) }),
     ...(password === undefined || password === HIDDEN ? {} : { password }),
     ...(extra === undefined || extra === HIDDEN ? {} : { extra: unhidden(extra, before?.extra ?? {}, redactor) }),
   };

@@ -88,9 +88,17 @@ describe("connections", () => {
       plain: "x",
       deep: { api_key: "***" },
     });
-    const sentBack = { password: "***", extra: shown.replace('"x"', '"y"') };
+    const host = `https://ada:${encodeURIComponent(CANARY)}@db.example`;
+    await call("PATCH", "/api/v2/connections/dwh", { payload: { host } });
+    const shownHost = (await get("/api/v2/connections/dwh")).json<{ host: string }>().host;
+    expect(shownHost).toBe("https://ada:***@db.example");
+    const sentBack = { host: shownHost, password: "***", extra: shown.replace('"x"', '"y"') };
     expect((await call("PATCH", "/api/v2/connections/dwh", { payload: sentBack })).statusCode).toBe(200);
-    expect(await secrets.getConnection("dwh")).toMatchObject({ password: CANARY, extra: { ...extra, plain: "y" } });
+    expect(await secrets.getConnection("dwh")).toMatchObject({
+      host,
+      password: CANARY,
+      extra: { ...extra, plain: "y" },
+    });
   });
 
   test("change only what the mask names", async () => {

@@ -86,9 +86,10 @@ export class Redactor {
     if (typeof secret === "object" && secret !== null) for (const inner of Object.values(secret)) this.add(inner);
   }
 
-  /** Its password, and of its extra what stands under names of secrets. */
-  addConnection({ password, extra }: Pick<Connection, "password" | "extra">): void {
+  /** Its password, also one in an address that is its host, and of its extra what stands under names of secrets. */
+  addConnection({ host = "", password, extra }: Pick<Connection, "host" | "password" | "extra">): void {
     if (password !== undefined) this.add(password);
+    if (host.includes("@") && URL.canParse(host)) this.add(decoded(new URL(host).password));
     if (extra !== undefined) this.#addSensitive(extra, 0);
   }
 
@@ -196,6 +197,14 @@ export class Redactor {
 
 function slotAt(text: string, at: number): number {
   return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & 0xffff;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function parse(text: string): unknown {

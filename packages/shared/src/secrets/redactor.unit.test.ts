@@ -87,6 +87,9 @@ test("a connection hides its password, and of its extra what is named so", () =>
     extra: { region: "europe-1", client_secret: "s3cr3t-1", a: { token: "t0k3n-1" } },
   });
   expect(redactor.redact("hunter22 europe-1 s3cr3t-1 t0k3n-1")).toBe("*** europe-1 *** ***");
+  redactor.addConnection({ host: "https://ada:in%20h%C3%B6st@api.example" });
+  redactor.addConnection({ host: "https://ada:100%25-%zz@api.example" });
+  expect(redactor.redact("https://ada:in%20h%C3%B6st@api.example: in höst")).toBe("https://ada:***@api.example: ***");
   redactor.addVariable("config", '{"password": "from-json-1", "host": "visible-host"}');
   redactor.addVariable("plain", "visible-value");
   expect(redactor.redact("from-json-1 visible-host visible-value")).toBe("*** visible-host visible-value");

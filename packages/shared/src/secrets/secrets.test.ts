@@ -278,6 +278,10 @@ describe("places", () => {
     expect(found).toEqual(["env", "file", '{"of":"data"}', "database", undefined]);
     expect(await secrets.hiddenBy("a")).toBe("environment_variable");
     expect(await secrets.hiddenBy("d")).toBeUndefined();
+    lines.length = 0;
+    for (const key of ["a", "d"]) await secrets.setVariable(key, "of a task");
+    expect(lines.map((line) => (JSON.parse(line) as { variable: string }).variable)).toEqual(["a"]);
+    expect(await secrets.getVariable("d")).toBe("of a task");
   });
 
   test.each([

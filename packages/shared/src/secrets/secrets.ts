@@ -63,6 +63,17 @@ export class Secrets {
     return connection;
   }
 
+  /** Keeps it in the database, and says so when another place hides it there: whoever set it reads something else. */
+  async setVariable(key: string, value: string, description?: string): Promise<void> {
+    await this.stored.setVariable(key, value, description);
+    const place = await this.hiddenBy(key).catch(() => undefined);
+    if (place === undefined) return;
+    this.#log.warn(
+      { variable: key, place },
+      "a variable was set in the database, and tasks do not see it: another place has one of that name and is asked first",
+    );
+  }
+
   /** The stored ones, read and written within a transaction. */
   within(tx: Queryable): StoredSecrets {
     return new StoredSecrets(tx, this.cipher, this.#log);

@@ -112,6 +112,13 @@ describe("DAG files of a git repository", () => {
     expect(await readDags(db)).toMatchObject({ a: { versions: [1, 2] } });
   });
 
+  test("are not found by the first characters of a commit, which is said", async () => {
+    const repository = await testRepository();
+    const one = await repository.push({ "a.ts": dagFile("a") });
+    const { processor } = processorOf(repository, { "dags_git.ref": one.slice(0, 10) });
+    await expect(processor.processOnce()).rejects.toThrow("by all of its characters, not by its first ones");
+  });
+
   test("that are not there at the start are waited for, and then read without a restart", async () => {
     const repository = await testRepository();
     const { processor } = processorOf(repository);

@@ -21,6 +21,9 @@ export interface GitSourceDeps {
   readonly onChange: () => void;
 }
 
+/** Or a branch that looks like one, which is fetched as any other. */
+const SHORT_COMMIT = /^[0-9a-f]{4,39}$/;
+
 export class GitSource implements DagSource {
   readonly #deps: GitSourceDeps;
   readonly #stopping = new AbortController();
@@ -115,7 +118,10 @@ export class GitSource implements DagSource {
     const commit = this.#current?.version;
     const stays =
       commit == null ? "There are no DAG files yet" : `The DAGs stay as they are at commit ${commit.slice(0, 12)}`;
-    return `Ref ${ref} of ${shownUrl(url)} could not be fetched:\n${cause}\n${stays}; it is tried again every ${this.#deps.config.interval} s.`;
+    const advice = SHORT_COMMIT.test(ref)
+      ? "A remote knows a commit by all of its characters, not by its first ones.\n"
+      : "";
+    return `Ref ${ref} of ${shownUrl(url)} could not be fetched:\n${cause}\n${advice}${stays}; it is tried again every ${this.#deps.config.interval} s.`;
   }
 }
 

@@ -17,7 +17,7 @@ export async function answerCall(db: Database, secrets: Secrets, xcoms: XComs, c
     case "getVariable":
       return await secrets.getVariable(call.params.key);
     case "setVariable":
-      await secrets.stored.setVariable(call.params.key, call.params.value, call.params.description);
+      await secrets.setVariable(call.params.key, call.params.value, call.params.description);
       return undefined;
     case "deleteVariable":
       await secrets.stored.deleteVariable(call.params.key);
