@@ -87,6 +87,44 @@ function connectTeardown(
 }
 const ref = () => new Dag("unused").task("t", () => 1)();
 
+describe("the options that a group gives to its tasks", () => {
+  it("are those of the innermost group that has them, under the task's own", () => {
+    const dag = new Dag("defaults", { queue: "of_dag" });
+    const outer = dag.taskGroup("outer", { defaults: { retries: 3, queue: "outer", pool: "outer" } });
+    const inner = outer.taskGroup("inner", { defaults: { retries: 1, executionTimeout: 5 } });
+    outer.task("a", () => 1)();
+    inner.task("b", () => 1)();
+    inner.task("c", () => 1, { retries: 0, pool: undefined as never, queue: "own" })();
+    dag.task("d", () => 1)();
+    const options = dag
+      .spec()
+      .tasks.map(({ taskId, retries, queue, pool, executionTimeout }) => [
+        taskId,
+        retries,
+        queue,
+        pool,
+        executionTimeout,
+      ]);
+    expect(options).toEqual([
+      ["outer.a", 3, "outer", "outer", undefined],
+      ["outer.inner.b", 1, "outer", "outer", 5],
+      ["outer.inner.c", 0, "own", "outer", 5],
+      ["d", 0, "of_dag", "default_pool", undefined],
+    ]);
+  });
+
+  it("are checked with the group, and are none that only a task can have", () => {
+    const dag = new Dag("wrong_defaults");
+    dag.taskGroup("g", { defaults: { retres: 1, triggerRule: "all_done", taskId: "x", retries: -1 } as never });
+    expect(() => dag.spec()).toThrow(
+      /"g": defaults: unknown option "retres"; did you mean "retries"\?; unknown option "triggerRule": it belongs to the task itself; .*"taskId".*; retries must be/,
+    );
+    const none = new Dag("no_defaults");
+    none.taskGroup("g", { defaults: 3 as never });
+    expect(() => none.spec()).toThrow(/"g": defaults/);
+  });
+});
+
 describe("setups and teardowns", () => {
   it("mark the setups, draw the edge and set the trigger rule", () => {
     const dag = new Dag("teardown");
