@@ -109,11 +109,16 @@ export class Engine {
   async startProcesses(): Promise<void> {
     const { schedulers, workers, triggerers = 0, apis = 0 } = this.#options;
     const names = { scheduler: schedulers, worker: workers, triggerer: triggerers, api: apis };
-    this.#processes = await Promise.all(
+    const started = await Promise.allSettled(
       Object.entries(names).flatMap(([name, count]) =>
         Array.from({ length: count }, () => startProcess(name, this.#env, this.#folder)),
       ),
     );
+    this.#processes = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const failed = started.find((one) => one.status === "rejected");
+    if (failed === undefined) return;
+    await this.stopProcesses();
+    throw failed.reason;
   }
 
   /** The database stays. */
