@@ -3,3 +3,6 @@
 declare module "apache-airflow-ts-sdk" {
   export * from "@millrace/sdk";
 }
+declare module "apache-airflow-ts-sdk/hitl" {
+  export { approval, ApprovalRejected, hitl, HitlTimeout, type HITLResult } from "@millrace/sdk";
+}

@@ -87,7 +87,7 @@ export {
 export { Wait, waitFor, type WaitOptions } from "./waiting/wait-for.ts";
 export { approval, type ApprovalOptions } from "./people/approval.ts";
 export { hitl, type HitlOptions } from "./people/hitl.ts";
-export type { HitlAnswer, HitlUser, QuestionOptions } from "./people/question.ts";
+export type { HitlAnswer, HitlAnswer as HITLResult, HitlUser, QuestionOptions } from "./people/question.ts";
 export type { ConnectionValue, DagProblem, TaskError } from "./runtime/protocol.ts";
 export type {
   AliasEventDraft,
@@ -99,6 +99,8 @@ export type {
 export { getClient, getContext, mask, NoRunningTask } from "./runtime/run-scope.ts";
 export {
   NotFound,
+  NotFound as ConnectionNotFoundError,
+  NotFound as VariableNotFoundError,
   type AssetEventsOptions,
   type AssetState,
   type TaskClient,

@@ -5,6 +5,12 @@ import type { Dag } from "./dag.ts";
  * a file constructs, registered or not, and starts the processes itself.
  */
 export class Bundle {
+  readonly dags: readonly Dag[];
+
+  constructor(...dags: readonly Dag[]) {
+    this.dags = dags;
+  }
+
   /** Does nothing. */
   register(..._dags: readonly Dag[]): this {
     return this;

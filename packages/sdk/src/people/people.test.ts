@@ -30,6 +30,18 @@ const answer = (chosenOptions: readonly string[], paramsInput: Record<string, Js
   });
 
 describe("a question to people", () => {
+  test("is asked as files for Airflow's SDK write it: texts from the inputs, and fields with a value", async () => {
+    const text = (({ report, dagId }: { report: { version: string }; dagId: string }) =>
+      `Ship ${report.version} of ${dagId}?`) as never;
+    const params = { replicas: { value: 3, description: "how many", schema: { type: "integer" } } };
+    const { dag, run } = asked({ subject: text, body: text, params, defaults: "small", responseTimeout: 5 });
+    const subject = `Ship 1.4 of ${dag.dagId}?`;
+    expect(await run({ inputs: { report: { version: "1.4" }, dagId: "not this one" } })).toMatchObject({
+      hitl: { subject, body: subject, params: { replicas: { type: "integer", default: 3, description: "how many" } } },
+    });
+    expect(await run(resumed({ kind: "timeout" }))).toMatchObject({ returnValue: { params_input: { replicas: 3 } } });
+  });
+
   test("waits for the answer without a worker", async () => {
     const { run } = asked({
       body: (context) => `For ${context.dagId}`,

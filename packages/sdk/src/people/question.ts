@@ -58,9 +58,22 @@ export interface Choice {
 const TRIGGER = "millrace.hitl";
 
 export const questionFields = ({ subject, body }: QuestionOptions<never>): Readonly<Record<string, TemplateField>> => ({
-  subject: { value: subject },
-  body: { value: body },
+  subject: { value: withInputsFirst(subject) },
+  body: { value: withInputsFirst(body) },
 });
+
+/**
+ * In files written for Airflow's SDK a function of a question takes the inputs: beside its own members the context has
+ * them, too.
+ */
+function withInputsFirst(text: unknown): unknown {
+  if (typeof text !== "function") return text;
+  return (context: object, inputs: Readonly<Record<string, Json>>): unknown =>
+    text(Object.assign(Object.create(context) as object, pickOthers(inputs, context)), inputs) as unknown;
+}
+
+const pickOthers = (inputs: Readonly<Record<string, Json>>, context: object): Readonly<Record<string, Json>> =>
+  Object.fromEntries(Object.entries(inputs).filter(([name]) => !(name in context)));
 
 export function ask(
   question: QuestionOptions<never>,
@@ -121,8 +134,9 @@ function schemasOf(params: QuestionOptions["params"] = {}): Readonly<Record<stri
 
 function schemaOf(param: unknown): Schema {
   if (typeof param !== "object" || param === null || Array.isArray(param)) return { default: encodeJson(param) };
-  const { schema, ...rest } = param as { readonly schema?: object };
-  return encodeJson({ ...schema, ...rest }) as Schema; // an object stays one
+  // `value` is what Airflow's SDK calls the default here.
+  const { schema, value, ...rest } = param as { readonly schema?: object; readonly value?: unknown };
+  return encodeJson({ ...schema, ...(value === undefined ? {} : { default: value }), ...rest }) as Schema; // an object stays one
 }
 
 /** What is wrong with a question; `own` checks the options beside the common ones. */

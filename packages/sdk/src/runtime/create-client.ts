@@ -1,8 +1,8 @@
 import { decodeValue, encodeValue } from "../values/codec.ts";
 import { present } from "../reading/present.ts";
 import { eventOf, queryOf } from "./asset-events.ts";
-import type { RunHost, RunRequest, XComKey } from "./protocol.ts";
-import { NotFound, type TaskClient, type XComQuery } from "./task-client.ts";
+import type { ConnectionValue, RunHost, RunRequest, XComKey } from "./protocol.ts";
+import { NotFound, type NamedConnection, type TaskClient, type XComQuery } from "./task-client.ts";
 
 /** The longest key that the xcom table takes, as in Airflow. */
 const MAX_KEY = 512;
@@ -53,7 +53,8 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
     },
     async getConnection(connectionId) {
       assertRunning("getConnection()");
-      return host.getConnection(connectionId);
+      const found = await host.getConnection(connectionId);
+      return found === undefined ? undefined : withAirflowNames(found);
     },
     async getConnectionOrThrow(connectionId) {
       const connection = await client.getConnection(connectionId);
@@ -92,6 +93,13 @@ export function createClient(request: RunRequest, host: RunHost, assertRunning: 
   };
   return client;
 }
+
+/** Airflow's SDK calls them so. Not enumerable: a copy is the data that it was. */
+const withAirflowNames = (found: ConnectionValue): NamedConnection =>
+  Object.defineProperties(
+    { ...found },
+    { id: { value: found.connectionId }, type: { value: found.connType } },
+  ) as NamedConnection; // with those that were just defined
 
 /** Not every process that runs handlers has assets at hand. */
 function supported<F>(method: F | undefined): F {

@@ -161,12 +161,17 @@ describe("a running handler", () => {
           a: a ?? null,
           b,
           host: connection.host ?? null,
+          // As Airflow's SDK has them, and not twice in a copy.
+          airflow: [connection.id, connection.type, Object.keys(connection).length],
           none: (await client.getConnection("x")) === undefined,
         };
       },
       { host },
     );
-    expect(outcome).toEqual({ kind: "success", returnValue: { a: null, b: "2", host: "h", none: true } });
+    expect(outcome).toEqual({
+      kind: "success",
+      returnValue: { a: null, b: "2", host: "h", airflow: ["db", "postgres", 3], none: true },
+    });
     expect(await failure(run(() => getClient().getVariableOrThrow("no")))).toBe('NotFound: there is no variable "no"');
     expect(await failure(run(() => getClient().getConnectionOrThrow("no")))).toBe(
       'NotFound: there is no connection "no"',

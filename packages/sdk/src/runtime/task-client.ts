@@ -40,9 +40,9 @@ export interface TaskClient {
   /** Creates or replaces it. @throws ValueNotStorable naming what cannot be stored; Error for one of another task */
   setXCom(entry: XComEntry): Promise<void>;
   /** `undefined` when there is none. Its password is masked in logs. */
-  getConnection(connectionId: string): Promise<ConnectionValue | undefined>;
+  getConnection(connectionId: string): Promise<NamedConnection | undefined>;
   /** @throws NotFound when there is none */
-  getConnectionOrThrow(connectionId: string): Promise<ConnectionValue>;
+  getConnectionOrThrow(connectionId: string): Promise<NamedConnection>;
   /**
    * The events of an asset, or those that came through an alias, whether or not it is among the task's `inlets`.
    * Airflow's `inlet_events`.
@@ -72,6 +72,14 @@ export interface AssetState {
   set(key: string, value: unknown): Promise<void>;
   /** Does nothing when there is none. */
   delete(key: string): Promise<void>;
+}
+
+/** A connection, also under the names that Airflow's TypeScript SDK has for two of its members. */
+export interface NamedConnection extends ConnectionValue {
+  /** Its `connectionId`. */
+  readonly id: string;
+  /** Its `connType`. */
+  readonly type: string;
 }
 
 /** A variable or a connection that has to exist does not. */

@@ -73,14 +73,15 @@ describe("the bundle of a DAG file", () => {
 
   test("takes Airflow's name of the SDK, texts, JSON and files that declare __filename and require themselves", async () => {
     const folder = await testDagFolder({
-      "a.ts": `import { Dag } from "apache-airflow-ts-sdk";
+      "a.ts": `import { Bundle, Dag, VariableNotFoundError } from "apache-airflow-ts-sdk";
+import { approval } from "apache-airflow-ts-sdk/hitl";
 import { createRequire } from "node:module";
 import rows from "./rows.csv";
 import query from "./query.sql";
 import settings from "./settings.json";
 const require = createRequire(import.meta.url);
 const __filename = "mine";
-new Dag(rows + query + settings.name + __filename + typeof require);`,
+new Bundle(new Dag(rows + query + settings.name + __filename + typeof require + typeof approval + VariableNotFoundError.name));`,
       "rows.csv": "day,rain\n",
       "query.sql": "select 1",
       "settings.json": `{ "name": "from json" }`,
@@ -89,7 +90,7 @@ new Dag(rows + query + settings.name + __filename + typeof require);`,
     expect(code).toContain("day,rain");
     expect(code).toContain("from json");
     expect(warnings.map((warning) => [warning.line, warning.message])).toEqual([
-      [6, expect.stringContaining("its files do not travel with it")],
+      [7, expect.stringContaining("its files do not travel with it")],
     ]);
   });
 

@@ -8,6 +8,9 @@ import { sdkLocation } from "./sdk-location.ts";
 
 const SDK_NAMES = /^(?:@millrace\/sdk|apache-airflow-ts-sdk)(\/.*)?$/;
 
+/** Where Airflow's SDK has modules for what ours has in its main one. */
+const AIRFLOW_MODULES = /^apache-airflow-ts-sdk\/hitl$/;
+
 /** A file of a package that is no module: it is taken as it lies there, whatever the package says it exports. */
 const PACKAGE_DATA = /^[^./].*\.(?:csv|txt|sql|md|json)$/;
 
@@ -29,7 +32,7 @@ export const sdkPlugin = (dagFile: string, entryImport: string): Plugin => ({
   setup(build) {
     build.onResolve({ filter: SDK_NAMES }, ({ path }) => {
       const { modules } = sdkLocation();
-      const name = path.replace(SDK_NAMES, "@millrace/sdk$1");
+      const name = AIRFLOW_MODULES.test(path) ? "@millrace/sdk" : path.replace(SDK_NAMES, "@millrace/sdk$1");
       const file = modules.get(name);
       if (file !== undefined) return { path: file };
       if (name === "@millrace/sdk/testing") {
