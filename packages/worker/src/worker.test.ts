@@ -101,7 +101,12 @@ function build(settings: Readonly<Record<string, unknown>> = {}, onSignal: () =>
 }
 
 /** A queued attempt of a task that does what `act` says. */
-async function queued(act: string, retries = 0, format = 1): Promise<AttemptMessage & { readonly runId: string }> {
+async function queued(
+  act: string,
+  retries = 0,
+  format = 1,
+  more: object = {},
+): Promise<AttemptMessage & { readonly runId: string }> {
   const [id, version, runId] = [newId(), newId(), `r_${newId()}`];
   const task = {
     taskId: "t",
@@ -120,6 +125,7 @@ async function queued(act: string, retries = 0, format = 1): Promise<AttemptMess
     triggerRule: "all_success",
     weightRule: "downstream",
     doXcomPush: true,
+    ...more,
   };
   await db.read(
     "insert into dag_version (id, dag_id, version_number, artifact_hash) values ($1, 'dag', (select count(*) + 1 from dag_version), 'h')",
@@ -185,6 +191,18 @@ const lives = async (pid: number) =>
     () => true,
     () => false,
   );
+
+test("a task with an asset that no DAG declares fails before it runs, and is not tried again", async () => {
+  const { deliver } = await start();
+  const { runId, ...message } = await queued("variable", 2, 1, { outlets: [{ ref: { name: "nowhere" } }] });
+  await deliver(message);
+  await becomes(runId, "failed");
+  expect(await rowOf(runId)).toMatchObject({
+    tries: 1,
+    reason: expect.stringContaining("the task uses assets that are not active: nowhere") as string,
+  });
+  expect(await variable("begun")).toBeUndefined();
+});
 
 test("an attempt of a DAG that only newer workers understand is handed back for a while, without using a try", async () => {
   const { deliver } = await start();

@@ -77,6 +77,7 @@ describe("encoding a value", () => {
 
   it("counts the bytes of the JSON in UTF-8 against the limit", () => {
     expect(encodeJson("ü".repeat(4), 10)).toBe("üüüü");
+    expect(() => encodeJson("x".repeat(9), 10)).toThrow("$ is 11 bytes of JSON, and the limit is 10");
     expect(() => encodeJson("ü".repeat(5), 10)).toThrow("$ is 12 bytes of JSON, and the limit is 10");
     expect(() => encodeJson("x".repeat(1024 * 1024))).toThrow("is 1048578 bytes of JSON, and the limit is 1048576");
   });
