@@ -77,6 +77,7 @@ const MAPPED_READS: Readonly<Record<string, (run: number) => readonly unknown[]>
   ],
   "read-mapped-indexes": () => ["dag", "r", "mapped"],
   "read-mapped-xcoms": () => ["dag", "r", "mapped", 100, 50],
+  "read-mapped-xcoms-after": () => ["dag", "r", "mapped", 100, 50],
   "read-xcom-versions": (run) => [[run], ["a"], [null]],
   "read-xcoms": () => [
     ["dag", "dag"],

@@ -3,7 +3,7 @@
 // mapped task is the list of those that its instances returned, in the order of their indexes.
 import { fieldAt } from "@millrace/sdk/runtime";
 import { fieldsOf, type InputSpec, type Json } from "@millrace/sdk/spec";
-import { readMappedIndexes, readMappedXComs, readXComs, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import { readMappedIndexes, readMappedXComsAfter, readXComs, type ClaimedAttempt, type Database } from "@millrace/shared/db";
 import { Batcher } from "@millrace/shared/lifecycle";
 import { argumentsAt, type DagGraph, type TaskNode } from "@millrace/shared/model";
 import { MappedLists } from "./mapped-lists.ts";
@@ -105,14 +105,16 @@ export class Inputs {
 
   async #all({ dagId, runId }: ClaimedAttempt, taskId: string): Promise<Json[]> {
     const all: Json[] = [];
-    for (let bytes = 0; ;) {
-      const page = await this.#db.run(readMappedXComs, [dagId, runId, taskId, all.length, PAGE]);
+    for (let [bytes, after] = [0, -1]; ;) {
+      const page = await this.#db.run(readMappedXComsAfter, [dagId, runId, taskId, after, PAGE]);
       bytes += page.reduce((sum, { value }) => sum + bytesOf(value), 0);
       if (bytes > MAX_LIST_BYTES) {
         throw new Error(`the values of ${taskId} take more than ${MAX_LIST_BYTES} bytes: take them with lazy()`);
       }
       all.push(...(await this.#xcoms.resolveAll(page.map(({ value }) => value))));
-      if (page.length < PAGE) return all;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return all;
+      after = last.mapIndex;
     }
   }
 }

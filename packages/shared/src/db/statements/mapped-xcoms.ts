@@ -40,3 +40,17 @@ join xcom x on x.dag_run_id = ti.dag_run_id and x.task_id = ti.task_id and x.map
 where ti.dag_id = $1 and ti.run_id = $2 and ti.task_id = $3 and ti.map_index >= 0 and ti.state = 'success'
 order by x.map_index offset $4 limit $5`,
 });
+
+/** The first values of a mapped task after an index, and whose they are: the way to read all of them. */
+export const readMappedXComsAfter = defineStatement<
+  readonly [dagId: string, runId: string, taskId: string, after: number, limit: number],
+  { readonly mapIndex: number; readonly value: unknown }
+>({
+  name: "read-mapped-xcoms-after",
+  sql: `
+select ti.map_index as "mapIndex", x.value
+from task_instance ti
+join xcom x on x.dag_run_id = ti.dag_run_id and x.task_id = ti.task_id and x.map_index = ti.map_index and x.key = 'return_value'
+where ti.dag_id = $1 and ti.run_id = $2 and ti.task_id = $3 and ti.map_index > $4 and ti.state = 'success'
+order by ti.map_index limit $5`,
+});
