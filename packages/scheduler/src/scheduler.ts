@@ -23,13 +23,16 @@ import { Recovery } from "./recovery/recovery.ts";
 import { createAssetRuns } from "./runs/create-asset-runs.ts";
 import { createPartitionRuns } from "./runs/create-partition-runs.ts";
 import { createDueRuns } from "./runs/create-due-runs.ts";
-import { decideExamined, lookedAt, writeExamined, type Target } from "./runs/examine-runs.ts";
+import { decideExamined, lookedAt, readWhole, writeExamined, type Target } from "./runs/examine-runs.ts";
 import { LargeTasks, type Named } from "./runs/large-tasks.ts";
+import { LookSize } from "./runs/look-size.ts";
 import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
 
 const PAUSE_AFTER_FAILURE_MS = 250;
 const BUSY_WAKES = 8;
 const BUSY_REST_MS = 8;
+// Workers have enough before them then: all that may be queued is.
+const FULL_REST_MS = 20;
 export class Scheduler implements Service {
   readonly #deps: SchedulerDeps;
   readonly #clock: Clock;
@@ -39,6 +42,7 @@ export class Scheduler implements Service {
   readonly #filler: BackfillFiller;
   readonly #recovery: Recovery;
   readonly #large: LargeTasks;
+  readonly #lookSize: LookSize;
   #loop: Promise<void> | undefined;
   #stopping = false;
   /** When the next look for due work is, on the process's clock. */
@@ -49,6 +53,8 @@ export class Scheduler implements Service {
   #lookForQueuedRuns = true;
   /** Blocked work stood before other work when it was last read, since the last tick. */
   #isBlocked = false;
+  /** The last pass queued all that may be under parallelism. */
+  #isFull = false;
 
   /** Assets ask for runs that had no room when they were last looked at. */
   #assetsWait = false;
@@ -63,6 +69,7 @@ export class Scheduler implements Service {
     this.#dispatcher = new Dispatcher(deps.broker, deps.log);
     this.#filler = new BackfillFiller(deps, this.#versions);
     const { scheduler } = deps.config;
+    this.#lookSize = new LookSize(scheduler.max_dagruns_per_loop_to_schedule);
     this.#job = new Job({
       db: deps.db,
       type: "SchedulerJob",
@@ -113,7 +120,8 @@ export class Scheduler implements Service {
         const next = Math.min(this.#nextTick, this.#large.nextAt) - this.#clock.now();
         const wait = again ? 1 : Math.max(1, Math.min(idleMs, next));
         // In a flood fewer and larger passes: what one costs by itself is shared by more tasks.
-        if (wakesBefore >= BUSY_WAKES) await new Promise<void>((resolve) => this.#clock.after(BUSY_REST_MS, resolve));
+        const rest = this.#isFull ? FULL_REST_MS : BUSY_REST_MS;
+        if (wakesBefore >= BUSY_WAKES) await new Promise<void>((resolve) => this.#clock.after(rest, resolve));
         // Those of a pass that failed are still to be looked at.
         wakes = [...wakes, ...(await this.#deps.broker.takeWakes(wait))];
         again = await this.#pass(wakes);
@@ -163,11 +171,11 @@ export class Scheduler implements Service {
     const asWhole = [...named].flatMap(([id, tasks]) => (tasks === null ? [id] : []));
     const startRuns = this.#lookForQueuedRuns || asWhole.length > 0;
     this.#lookForQueuedRuns = false;
+    const wholeAtOnce = this.#lookSize.runs;
     const outcome = await this.#transaction(async (deps) => {
-      const started = startRuns
-        ? await startQueuedRuns(deps, { afterSeconds: this.#lookAgainSeconds, named: asWhole })
-        : NOTHING_STARTED;
-      const { targets, waiting, swept } = await this.#targets(deps, named, isSweep);
+      const again = { afterSeconds: this.#lookAgainSeconds, named: asWhole, atMost: wholeAtOnce };
+      const started = startRuns ? await startQueuedRuns(deps, again) : NOTHING_STARTED;
+      const { targets, waiting, swept } = await this.#targets(deps, named, isSweep ? wholeAtOnce : 0);
       const decided = await decideExamined(deps, targets);
       const mayQueue = isTick || isSweep || wakes.length > 0 || targets.length > 0 || started.scheduled > 0;
       // Each sends its first statement at once, so that both travel together and in this order.
@@ -175,15 +183,17 @@ export class Scheduler implements Service {
         writeExamined(deps, decided),
         mayQueue ? queueScheduledTasks(deps, this.#job.id, this.#isBlocked) : NOTHING_QUEUED,
       ]);
-      return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };
+      return { started, examined, queueing, waiting, swept, looked: lookedAt(decided), whole: readWhole(decided) };
     });
+    this.#lookSize.note([...outcome.started.looked, ...outcome.whole]);
     this.#large.looked(named, outcome.looked);
     const queued = await outcome.queueing.attempts;
     this.#isBlocked = outcome.queueing.isBlocked;
+    this.#isFull = outcome.queueing.isFull;
     if (queued.length > 0) crashPoint("scheduler.queued");
     this.#dispatcher.dispatch(queued);
     const { started, examined, waiting } = outcome;
-    this.#sweepAgain = outcome.swept >= scheduler.max_dagruns_per_loop_to_schedule;
+    this.#sweepAgain = isSweep && outcome.swept >= wholeAtOnce;
     this.#deps.broker.signalAttempts([...started.stopped, ...examined.stopped]);
     if (started.deferred + examined.deferred > 0) this.#deps.broker.callTriggerers();
     const next = new Set([...started.next, ...examined.next]);
@@ -206,8 +216,11 @@ export class Scheduler implements Service {
   }
 
   /** What this pass looks at; `waiting` is for those that may wait for a run that is over. */
-  async #targets(deps: ActorDeps, named: ReadonlyMap<number, Set<string> | null>, isSweep: boolean): Promise<Looked> {
-    const { scheduler } = this.#deps.config;
+  async #targets(
+    deps: ActorDeps,
+    named: ReadonlyMap<number, Set<string> | null>,
+    sweepAtMost: number,
+  ): Promise<Looked> {
     const asTarget = (run: LockedRun, changed: Set<string> | null): Target => ({
       run,
       changed: changed === null ? null : [...changed],
@@ -220,11 +233,8 @@ export class Scheduler implements Service {
       deps,
       ids.filter((id) => !known.has(id)),
     );
-    if (!isSweep) return { targets, waiting, swept: 0 };
-    const swept = await deps.tx.run(lockRunsToSweep, [
-      this.#lookAgainSeconds,
-      scheduler.max_dagruns_per_loop_to_schedule,
-    ]);
+    if (sweepAtMost === 0) return { targets, waiting, swept: 0 };
+    const swept = await deps.tx.run(lockRunsToSweep, [this.#lookAgainSeconds, sweepAtMost]);
     const whole = new Set(swept.map((run) => run.id));
     return {
       targets: [...targets.filter(({ run }) => !whole.has(run.id)), ...swept.map((run) => asTarget(run, null))],

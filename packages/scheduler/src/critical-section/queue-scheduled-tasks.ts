@@ -20,9 +20,11 @@ export interface Queueing {
   readonly attempts: Promise<readonly QueuedAttempt[]>;
   /** Blocked work stands before other work: the next reading goes by lanes at once. */
   readonly isBlocked: boolean;
+  /** As many are queued and running as may be at all. */
+  readonly isFull: boolean;
 }
 
-export const NOTHING_QUEUED: Queueing = { attempts: Promise.resolve([]), isBlocked: false };
+export const NOTHING_QUEUED: Queueing = { attempts: Promise.resolve([]), isBlocked: false, isFull: false };
 
 /**
  * Should the last statement fail, the commit is a rollback, and `attempts` rejects.
@@ -55,7 +57,7 @@ export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: numbe
   const attempts = deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
   // Awaited by the caller after the commit; should that fail first, this is no second, unhandled failure.
   attempts.catch(() => undefined);
-  return { attempts, isBlocked };
+  return { attempts, isBlocked, isFull: batch.length === first?.room && batch.length < atMost };
 }
 
 async function admitFrom(

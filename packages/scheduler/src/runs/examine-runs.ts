@@ -103,6 +103,12 @@ export const lookedAt = ({ cases }: Decided): LookedAt[] =>
       })),
     );
 
+/** The runs of which all task instances were read, and how many rows those are. */
+export const readWhole = ({ cases }: Pick<Decided, "cases">): { readonly rows: number }[] =>
+  cases
+    .filter(({ target, isReadAnew }) => target.changed === null || isReadAnew)
+    .map(({ known }) => ({ rows: [...known.values()].reduce((sum, tis) => sum + tis.length, 0) }));
+
 const countOf = (tis: readonly TaskInstanceSnapshot[]): number => tis.reduce((sum, { count = 1 }) => sum + count, 0);
 
 /** Sends its first statement before it waits for anything: what the caller sends next comes after it. */
@@ -205,7 +211,7 @@ function decide(deps: ActorDeps, c: Case): ReadonlySet<string> {
   }
 }
 
-export function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly [T[], T[]] {
+function partition<T>(all: readonly T[], belongs: (one: T) => boolean): readonly [T[], T[]] {
   return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 

@@ -16,7 +16,7 @@ import {
 } from "@millrace/shared/db";
 import { canStart } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
-import { carryOn, NOTHING_EXAMINED, openCases, partition, writeExamined, type Examined } from "./examine-runs.ts";
+import { carryOn, NOTHING_EXAMINED, openCases, readWhole, writeExamined, type Examined } from "./examine-runs.ts";
 
 const LOOKED_AT_BEYOND_ROOM = 5;
 
@@ -24,18 +24,22 @@ export interface Started extends Examined {
   readonly started: number;
   /** There may be more to look at: runs that cannot start stood before others. */
   readonly more: boolean;
+  /** The runs that were read, and how many rows each had. */
+  readonly looked: readonly { readonly rows: number }[];
 }
 
-export const NOTHING_STARTED: Started = { started: 0, more: false, ...NOTHING_EXAMINED };
+export const NOTHING_STARTED: Started = { started: 0, more: false, looked: [], ...NOTHING_EXAMINED };
 
 /** When a run that could not start is looked at again. */
 export interface LookAgain {
   readonly afterSeconds: number;
   /** Runs that something has happened to since: at once. */
   readonly named: readonly number[];
+  /** How many runs are looked at in one go. */
+  readonly atMost: number;
 }
 
-const SELDOM: LookAgain = { afterSeconds: 5, named: [] };
+const SELDOM: LookAgain = { afterSeconds: 5, named: [], atMost: 200 };
 
 /** A queued run with what it starts under: the limit of its dag, or that of its backfill. */
 interface Waiting {
@@ -48,7 +52,7 @@ interface Waiting {
   readonly isNoted: boolean;
 }
 
-export async function startQueuedRuns(deps: ActorDeps, again = SELDOM): Promise<Started> {
+export async function startQueuedRuns(deps: ActorDeps, again: LookAgain = SELDOM): Promise<Started> {
   const waiting = await lockWaiting(deps, again);
   if (waiting.length === 0) return NOTHING_STARTED;
   const cases = await openCases(
@@ -58,10 +62,10 @@ export async function startQueuedRuns(deps: ActorDeps, again = SELDOM): Promise<
   const empty = cases.filter((c) => c.graph.tasks.size === 0);
   const queue = new Map(waiting.map((one) => [one.run.id, one]));
   const room = new Map(waiting.map((one) => [one.limit, one.room]));
-  const [able, blocked] = partition(cases, (c) =>
-    canStart(c.changes.length + c.expansions.length, [...c.known.values()].flat()),
-  );
-  const unable = blocked.map((c) => c.target.run.id).filter((id) => queue.get(id)?.isNoted);
+  const able = cases.filter((c) => canStart(c.changes.length + c.expansions.length, [...c.known.values()].flat()));
+  // Those too that could not be examined, or are of a DAG that only newer schedulers can read.
+  const isAble = new Set(able.map((c) => c.target.run.id));
+  const unable = waiting.filter(({ run, isNoted }) => isNoted && !isAble.has(run.id)).map(({ run }) => run.id);
   const admitted = able
     .filter((c) => c.graph.tasks.size > 0)
     .flatMap((c) => {
@@ -90,11 +94,12 @@ export async function startQueuedRuns(deps: ActorDeps, again = SELDOM): Promise<
     ...examined,
     started: admitted.length,
     more: unable.length > 0,
+    looked: readWhole({ cases }),
     finished: [...examined.finished, ...finished],
   };
 }
 
-async function lockWaiting({ tx, config }: ActorDeps, { afterSeconds, named }: LookAgain): Promise<Waiting[]> {
+async function lockWaiting({ tx, config }: ActorDeps, { afterSeconds, named, atMost }: LookAgain): Promise<Waiting[]> {
   const atOnce = config.scheduler.max_dagruns_per_loop_to_schedule;
   const [dags, backfills] = await Promise.all([
     tx.run(lockDagsToStart, [atOnce, afterSeconds, named]),
@@ -103,7 +108,7 @@ async function lockWaiting({ tx, config }: ActorDeps, { afterSeconds, named }: L
   const [runs, backfillRuns] = await Promise.all([
     dags.length === 0
       ? []
-      : tx.run(runsToStart, [dags.map((dag) => dag.dagId), LOOKED_AT_BEYOND_ROOM, atOnce, afterSeconds, named]),
+      : tx.run(runsToStart, [dags.map((dag) => dag.dagId), LOOKED_AT_BEYOND_ROOM, atMost, afterSeconds, named]),
     backfills.length === 0 ? [] : tx.run(backfillRunsToStart, [backfills.map((b) => b.id), LOOKED_AT_BEYOND_ROOM]),
   ]);
   return [

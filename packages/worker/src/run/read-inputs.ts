@@ -3,7 +3,13 @@
 // mapped task is the list of those that its instances returned, in the order of their indexes.
 import { fieldAt } from "@millrace/sdk/runtime";
 import { fieldsOf, type InputSpec, type Json } from "@millrace/sdk/spec";
-import { readMappedIndexes, readMappedXComsAfter, readXComs, type ClaimedAttempt, type Database } from "@millrace/shared/db";
+import {
+  readMappedIndexes,
+  readMappedXComsAfter,
+  readXComs,
+  type ClaimedAttempt,
+  type Database,
+} from "@millrace/shared/db";
 import { Batcher } from "@millrace/shared/lifecycle";
 import { argumentsAt, type DagGraph, type TaskNode } from "@millrace/shared/model";
 import { MappedLists } from "./mapped-lists.ts";
