@@ -83,11 +83,13 @@ export async function decideExamined(deps: ActorDeps, targets: readonly Target[]
   return await carryOn(deps, await openCases(deps, targets));
 }
 
-/** Expands mapped tasks of which that is due, and ends what a failure ends. Whoever calls it has locked the runs. */
+/**
+ * Ends what a failure ends, and expands mapped tasks of which that is due: in this order, since what a failure ends is not
+ * expanded any more. Whoever calls it has locked the runs.
+ */
 export async function carryOn(deps: ActorDeps, opened: readonly Case[]): Promise<Decided> {
-  const cases = await expandCases(deps, opened);
-  const stopped = await applyFailFast(deps, cases);
-  return { cases: await expandCases(deps, cases), stopped };
+  const stopped = await applyFailFast(deps, opened);
+  return { cases: await expandCases(deps, opened), stopped };
 }
 
 /** The tasks whose instances were read, with their numbers, of runs in which any is mapped. */
