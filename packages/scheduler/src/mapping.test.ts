@@ -381,33 +381,3 @@ test("several schedulers expand it once, in a run that begins with it and has hu
   expect(await system.count(`task_instance where task_id = 'each' and state = 'success' and try_number = 1`)).toBe(500);
   expect(await system.count(`task_instance`)).toBe(501);
 });
-
-test("a DAG that fails fast expands nothing any more, though the list is there with the failure", async () => {
-  const held = new Map<string, AttemptMessage>();
-  system.onMessage(async (message) => {
-    if (!(await system.claim(message))) return;
-    const [ti] = await db.read<{ taskId: string }>(`select task_id as "taskId" from task_instance where id = $1`, [
-      message.id,
-    ]);
-    held.set(ti?.taskId ?? "", message);
-  });
-  await system.seedDag("dag", { list: {}, other: {}, each: mapped("list") }, { spec: { failFast: true } });
-  await system.startScheduler();
-  const runId = await system.trigger("dag");
-  await system.until("both are at work", () => Promise.resolve(held.size === 2));
-  const both = [held.get("list"), held.get("other")].filter((message) => message !== undefined);
-  await db.run(finishAttempts, [
-    both.map(({ id }) => id),
-    both.map(({ epoch }) => epoch + 1),
-    ["success", "failed"],
-    [null, null],
-    [both[0]?.id ?? ""],
-    ["return_value"],
-    ["[1, 2]"],
-    [null, null],
-  ]);
-  const [run] = await db.read<{ id: number }>("select id from dag_run");
-  system.broker.wake([{ dagRunId: run?.id ?? 0, taskIds: ["list", "other"] }]);
-  await ended(runId);
-  expect(await states(runId)).toEqual({ list: "success", other: "failed", each: "skipped" });
-});

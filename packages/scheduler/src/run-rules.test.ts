@@ -1,4 +1,6 @@
 // Rules about a run as a whole, with a scheduler as it runs in production.
+import { finishAttempts } from "@millrace/shared/db";
+import type { AttemptMessage } from "@millrace/shared/queue";
 import { expect, test } from "vitest";
 import { installation } from "./fixtures/installation.ts";
 
@@ -78,4 +80,38 @@ test("a DAG that fails fast skips what waits and stops what runs, but not its te
   await trigger("fast");
   await until("the rest is ended", async () => (await states())["waits"] === "skipped");
   expect(await states()).toMatchObject({ make: "success", fails: "failed", runs: "shutdown", waits: "skipped" });
+});
+
+test("a DAG that fails fast expands nothing any more, though the list is there with the failure", async () => {
+  const held = new Map<string, AttemptMessage>();
+  on.onMessage(async (message) => {
+    if (!(await claim(message))) return;
+    const [ti] = await db.read<{ taskId: string }>(`select task_id as "taskId" from task_instance where id = $1`, [
+      message.id,
+    ]);
+    held.set(ti?.taskId ?? "", message);
+  });
+  const mapping = {
+    kind: "expand",
+    lists: [{ name: "n", source: { kind: "xcom", taskId: "list", path: [] } }],
+  } as const;
+  await seedDag("dag", { list: {}, other: {}, each: { upstream: ["list"], mapping } }, { spec: { failFast: true } });
+  await startScheduler();
+  await trigger("dag");
+  await until("both are at work", () => Promise.resolve(held.size === 2));
+  const both = [held.get("list"), held.get("other")].filter((message) => message !== undefined);
+  await db.run(finishAttempts, [
+    both.map(({ id }) => id),
+    both.map(({ epoch }) => epoch + 1),
+    ["success", "failed"],
+    [null, null],
+    [both[0]?.id ?? ""],
+    ["return_value"],
+    ["[1, 2]"],
+    [null, null],
+  ]);
+  const [run] = await db.read<{ id: number }>("select id from dag_run");
+  on.broker.wake([{ dagRunId: run?.id ?? 0, taskIds: ["list", "other"] }]);
+  await ended(1);
+  expect(await states()).toEqual({ list: "success", other: "failed", each: "skipped" });
 });
