@@ -31,8 +31,9 @@ import { NOTHING_STARTED, startQueuedRuns } from "./runs/start-queued-runs.ts";
 const PAUSE_AFTER_FAILURE_MS = 250;
 const BUSY_WAKES = 8;
 const BUSY_REST_MS = 8;
-// Workers have enough before them then: all that may be queued is.
+// When workers have enough before them.
 const FULL_REST_MS = 20;
+
 export class Scheduler implements Service {
   readonly #deps: SchedulerDeps;
   readonly #clock: Clock;
@@ -53,7 +54,7 @@ export class Scheduler implements Service {
   #lookForQueuedRuns = true;
   /** Blocked work stood before other work when it was last read, since the last tick. */
   #isBlocked = false;
-  /** The last pass queued all that may be under parallelism. */
+  /** The last pass queued all that may be under parallelism, and that was little. */
   #isFull = false;
 
   /** Assets ask for runs that had no room when they were last looked at. */

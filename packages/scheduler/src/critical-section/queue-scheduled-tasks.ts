@@ -14,13 +14,15 @@ import { admit } from "@millrace/shared/model";
 import type { ActorDeps } from "../deps.ts";
 
 const EVERY_CANDIDATE = 1_000_000;
+/** Of what may be queued and running. */
+const FEW = 0.25;
 
 export interface Queueing {
   /** The answer of the last statement: it is on its way, and the commit may be sent right behind it. */
   readonly attempts: Promise<readonly QueuedAttempt[]>;
   /** Blocked work stands before other work: the next reading goes by lanes at once. */
   readonly isBlocked: boolean;
-  /** As many are queued and running as may be at all. */
+  /** As many are queued and running as may be at all, and few of them had ended: workers have others before them. */
   readonly isFull: boolean;
 }
 
@@ -57,7 +59,11 @@ export async function queueScheduledTasks(deps: ActorDeps, schedulerJobId: numbe
   const attempts = deps.tx.run(queueTasks, [batch.map((c) => c.id), batch.map((c) => c.epoch), schedulerJobId]);
   // Awaited by the caller after the commit; should that fail first, this is no second, unhandled failure.
   attempts.catch(() => undefined);
-  return { attempts, isBlocked, isFull: batch.length === first?.room && batch.length < atMost };
+  return {
+    attempts,
+    isBlocked,
+    isFull: batch.length === first?.room && batch.length < Math.min(atMost, parallelism * FEW),
+  };
 }
 
 async function admitFrom(
