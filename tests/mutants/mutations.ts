@@ -55,17 +55,16 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "messages sent before the commit",
     file: "packages/scheduler/src/scheduler.ts",
-    find: "return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };",
-    replace:
-      "this.#dispatcher.dispatch(await queueing.attempts);\n      return { started, examined, queueing, waiting, swept, looked: lookedAt(decided) };",
+    find: "return { started, examined, queueing,",
+    replace: "this.#dispatcher.dispatch(await queueing.attempts);\n      return { started, examined, queueing,",
     by: ["packages/scheduler/src/dispatch/send-after-commit.test.ts"],
   },
   {
     name: "limits read before the lock",
     file: "packages/scheduler/src/critical-section/queue-scheduled-tasks.ts",
-    find: "const [, [first]] = await Promise.all([\n    deps.tx.run(lockCriticalSection, []),\n    deps.tx.run(readAdmissionInOrder, params),\n  ]);",
+    find: "const [, [first]] = await Promise.all([\n    deps.tx.run(lockCriticalSection, []),\n    byLanes ? readLanes() : deps.tx.run(readAdmissionInOrder, [parallelism, atMost, atMost]),\n  ]);",
     replace:
-      "const [[first]] = await Promise.all([\n    deps.tx.run(readAdmissionInOrder, params),\n    deps.tx.run(lockCriticalSection, []),\n  ]);",
+      "const [[first]] = await Promise.all([\n    byLanes ? readLanes() : deps.tx.run(readAdmissionInOrder, [parallelism, atMost, atMost]),\n    deps.tx.run(lockCriticalSection, []),\n  ]);",
     by: OCCUPANCY,
   },
   {
