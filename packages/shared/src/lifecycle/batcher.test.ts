@@ -1,3 +1,4 @@
+import { fakeClock } from "@millrace/testkit";
 import { describe, expect, test } from "vitest";
 import { Batcher } from "./batcher.ts";
 
@@ -46,6 +47,34 @@ describe("a batcher", () => {
     expect((await next(2)).items).toEqual([2, 3]);
     flushes[1]?.end();
     expect(await Promise.all([one, ...later])).toEqual([10, 20, 30]);
+  });
+
+  test("rests after a large flush, until the time is over or enough has come", async () => {
+    const clock = fakeClock();
+    const { flush, flushes, next } = controlled();
+    const batcher = new Batcher({ flush, maxItems: 10, restMs: 4, enough: 3, clock });
+    const add = (...items: number[]) => void Promise.all(items.map((item) => batcher.add(item)));
+    add(1, 2, 3, 4);
+    (await next(1)).end();
+    await clock.advance(0);
+    add(5, 6);
+    await clock.advance(3);
+    expect(flushes).toHaveLength(1);
+    await clock.advance(1);
+    expect((await next(2)).items).toEqual([5, 6]);
+    flushes[1]?.end();
+    await clock.advance(0);
+    add(7, 8, 9, 10);
+    (await next(3)).end();
+    await clock.advance(0);
+    add(11, 12);
+    await clock.advance(1);
+    expect(flushes).toHaveLength(3);
+    add(13);
+    expect((await next(4)).items).toEqual([11, 12, 13]);
+    flushes[3]?.end();
+    await batcher.drain();
+    expect(clock.pending).toBe(0);
   });
 
   test("never puts more than maxItems into a batch, nor runs more than its lanes", async () => {

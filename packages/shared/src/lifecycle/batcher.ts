@@ -1,6 +1,8 @@
 // Adaptive batching: what arrives while a flush is under way goes with the next one, what arrives when idle
 // is flushed at once. So a lone item waits for nothing and a flood costs one round trip per `maxItems`.
 
+import { systemClock, type Clock, type Timer } from "./clock.ts";
+
 export interface BatcherOptions<T, R> {
   /** One result for each item, in their order. A rejection rejects every item of the batch. */
   readonly flush: (items: readonly T[]) => Promise<readonly R[]>;
@@ -12,6 +14,9 @@ export interface BatcherOptions<T, R> {
    * statement costs by itself is shared by more items. Milliseconds; a lone item never waits for it. Default 0.
    */
   readonly restMs?: number;
+  /** So many items end a rest: there is little to be won by more of them. Default: none do. */
+  readonly enough?: number;
+  readonly clock?: Clock;
 }
 
 const BUSY = 4;
@@ -25,6 +30,7 @@ interface Entry<T, R> {
 export class Batcher<T, R> {
   readonly #options: BatcherOptions<T, R>;
   readonly #waiting: Entry<T, R>[] = [];
+  readonly #resting = new Set<Timer>();
   #active = 0;
   #idle: (() => void)[] = [];
 
@@ -47,6 +53,8 @@ export class Batcher<T, R> {
   }
 
   #pump(): void {
+    const [resting] = this.#resting;
+    if (resting !== undefined && this.#waiting.length >= (this.#options.enough ?? Infinity)) this.#endRest(resting);
     while (this.#active < (this.#options.lanes ?? 1) && this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#options.maxItems);
       this.#active++;
@@ -55,6 +63,20 @@ export class Batcher<T, R> {
     if (this.#active === 0 && this.#waiting.length === 0) {
       for (const resolve of this.#idle.splice(0)) resolve();
     }
+  }
+
+  #rest(ms: number): void {
+    const timer = (this.#options.clock ?? systemClock).after(ms, () => {
+      this.#endRest(timer);
+      this.#pump();
+    });
+    this.#resting.add(timer);
+  }
+
+  #endRest(timer: Timer): void {
+    timer.cancel();
+    this.#resting.delete(timer);
+    this.#active--;
   }
 
   #free(): void {
@@ -73,7 +95,7 @@ export class Batcher<T, R> {
       for (const entry of batch) entry.reject(error);
     } finally {
       const { restMs = 0 } = this.#options;
-      if (restMs > 0 && batch.length >= BUSY) setTimeout(() => this.#free(), restMs);
+      if (restMs > 0 && batch.length >= BUSY) this.#rest(restMs);
       else this.#free();
     }
   }

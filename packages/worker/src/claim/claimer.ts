@@ -24,6 +24,7 @@ export class Claimer {
     this.#batcher = new Batcher({
       maxItems: 200,
       restMs: 4,
+      enough: 8,
       flush: async (messages) => {
         const tokens = messages.map(() => randomUUID());
         const ids = messages.map((message) => message.id);
