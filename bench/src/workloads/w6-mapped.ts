@@ -14,7 +14,14 @@ const LONGEST = 10_000;
 
 export async function w6(services: Services, quick: boolean): Promise<void> {
   const engine = await Engine.start(
-    { services, schedulers: 1, workers: 1, concurrency: 16, env: { MILLRACE__CORE__MAX_MAP_LENGTH: "10000" } },
+    {
+      services,
+      schedulers: 1,
+      workers: 1,
+      concurrency: 32,
+      // What is queued stands before the runs beside it, whatever their priority.
+      env: { MILLRACE__CORE__MAX_MAP_LENGTH: "10000", MILLRACE__CORE__PARALLELISM: "128" },
+    },
     ["mapped.ts"],
   );
   try {
